@@ -11,6 +11,7 @@ import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
 import { createCommitChange } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
+import { createLookUp } from './services/documents/lookup.js';
 import { createReadExtraction } from './services/documents/read-extraction.js';
 import { createReadDocuments } from './services/documents/read-documents.js';
 import { createReadPage, createRenderPage } from './services/documents/read-page.js';
@@ -26,6 +27,8 @@ import { createIngest } from './services/ingest/ingest.js';
 import { createJobRequests } from './services/ingest/job-requests.js';
 import { quotasOf } from '../shared/documents/records-options.js';
 import { requireQuotas } from '../shared/documents/counts.js';
+import { createKnownSources } from './services/ingest/known-sources.js';
+import { createReplaceSource } from './services/ingest/replace-source.js';
 import { createRequireRoom } from './services/ingest/admission/require-room.js';
 import { createByteAllowances } from './services/ingest/admission/byte-allowances.js';
 import { createSources } from './services/ingest/sources.js';
@@ -94,9 +97,9 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
   const { admit, admitSome } = createAdmission(context.redis, settings.ingest, context.memory);
   const room = createRequireRoom(context.memory);
   const accounting = createUsageAccounting(context.usage);
-  const duplicates = createDuplicates(context.redis, records);
   const beginAgain = createBeginAgain(change, jobs);
-  const storing = { records, sources, jobs, accounting, duplicates, requireQuota };
+  const known = openKnown(context.redis, { records, sources, change, jobs });
+  const storing = { records, sources, jobs, accounting, requireQuota, ...known };
   const batch = { ...storing, beginAgain, admit, admitSome, waiter, logger, waitSeconds, maxFileBytes };
   const lists = createCallerLists({ sharedViews, records, room });
   return {
@@ -107,12 +110,27 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
     ingestTexts: createIngestTexts(batch),
     ingestFiles: createIngestFiles(batch),
     ...createDocumentReaders(context),
+    lookUp: createLookUp({ redis: context.redis, records }),
     readExtraction: createReadExtraction({ records, chunks }),
     changes: createDocumentChanges({ records, change, admit, room, jobs, waitForDocument }),
     lists,
     membership: createMembership({ lists, change, room, jobs, waitForDocument }),
     contentUpdates: createContentUpdates({ records, sources, change, jobs, waitForDocument, accounting }),
     links,
+  };
+}
+
+/** The parts that find the documents of a content or a source that are there already. */
+function openKnown(
+  redis: DocumentServiceContext['redis'],
+  parts: Omit<Parameters<typeof createReplaceSource>[0], 'knownSources'> &
+    Pick<DocumentServiceContext, 'records'>,
+) {
+  const knownSources = createKnownSources(redis, parts.records);
+  return {
+    duplicates: createDuplicates(redis, parts.records),
+    knownSources,
+    replaceSource: createReplaceSource({ ...parts, knownSources }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { z } from 'zod';
 import { mailHeadersSchema, OCR_MODES, PART_UNITS } from '../readers/index.js';
+import { chunkingSchema } from './chunking.js';
 import { FAILURE_CODES } from './errors.js';
 import { isPlainObject, toWellFormed } from './json-values.js';
 
@@ -68,6 +69,8 @@ const contentSchema = z.object({
   extraction: extractionSchema.optional(),
   /** The pages that are read by text recognition, if that was stated for it. */
   ocr: z.enum(OCR_MODES).optional(),
+  /** The way in which it is cut into chunks, if that was stated for it. */
+  chunking: chunkingSchema.optional(),
   /** Absent where it carries no files of which documents are made. */
   carried: carriedSchema.optional(),
   /** The number of times that documents of its attachments were taken back, if ever. Later ones have other ids. */
@@ -104,6 +107,8 @@ export const documentSchema = z.object({
   writers: z.array(z.string()),
   admins: z.array(z.string()),
   metadata: metadataSchema,
+  /** The name of its source, such as a path or an address, which no other document of the owner has; absent for most. */
+  sourceId: z.string().nullish(),
   /** The version of the newest content, published or not. */
   version: z.number().int().positive(),
   /** The number of runs at ingesting `version`. Both together fence off stale runs. */
@@ -177,6 +182,12 @@ export type FilterableDocument = Omit<MatchableDocument, 'readers' | 'writers' |
 /** The fields that tell whether anything is still being done with a document. */
 export const stateSchema = documentSchema.pick({ status: true, retag: true });
 export type DocumentState = z.infer<typeof stateSchema>;
+
+/** The newest content, published or not. */
+export const newestContent = ({
+  pending,
+  published,
+}: Pick<DocumentRecord, 'published' | 'pending'>): Content | null => pending ?? published;
 
 /** The content that the API shows: the published one, or the pending one while none is published. */
 export function shownContent(document: Pick<DocumentRecord, 'published' | 'pending'>): Content {

@@ -25,7 +25,8 @@ function shortText(ownerId: string, { waitSeconds = 20, id = randomUUID() } = {}
   const source = { storageKey: shortSourceKey({ documentId: id, version: 1 }), bytes: Buffer.from('text') };
   const pending = makeContent({ storageKey: source.storageKey });
   const record = makeDocument({ id, ownerId, pending, operation: null });
-  const context = { callerId: ownerId, requestId: 'request', waitSeconds };
+  const principal = { id: ownerId };
+  const context = { callerId: ownerId, principal, requestId: 'request', startedAtMs: 0, waitSeconds };
   return { id, document: { record, source, onDuplicate: 'new' as const }, context };
 }
 type ShortText = ReturnType<typeof shortText>;
@@ -36,6 +37,7 @@ const openStore = (records: Records) =>
     jobs: createJobRequests(jobs, logger),
     sources: { discard: () => Promise.resolve() },
     duplicates: createDuplicates(redis, records),
+    replaceSource: () => Promise.resolve(null),
   });
 
 /** Stores all of these at the same time. Resolves with the ids in the order in which their waits began. */

@@ -148,6 +148,49 @@ describe('what has been answered 200 or 202', () => {
     expect(stats['ingest_text']).toBe(ids.length);
   });
 
+  test('of one source is one document with its last content, though all are killed while it is sent', async () => {
+    const client = createClient(service.url, 'sources');
+    const kill = async () => {
+      for (let round = 0; round < 3; round += 1) {
+        await sleep(500);
+        await service.workers[0]?.kill('SIGKILL');
+        service.startWorker('ingestion,embedding,cache,usage,maintenance');
+        await service.api.kill('SIGKILL');
+        await service.startApi();
+      }
+    };
+    const send = async (content: string) => {
+      for (;;) {
+        const sent = client.ingestText(
+          content,
+          { source_id: '/reports/one.txt' },
+          { prefer: 'respond-async' },
+        );
+        const reply = await sent.catch(() => null);
+        if (reply?.status === 200 || reply?.status === 202) return reply.body.external_id;
+        await sleep(100);
+      }
+    };
+    const texts = makeTexts(13);
+    const last = texts.pop() ?? '';
+    const ids = new Set<string>();
+    const killing = kill();
+    // Two at a time, so that each of them races with another.
+    for (let first = 0; first < texts.length; first += 2)
+      for (const id of await Promise.all(texts.slice(first, first + 2).map(send))) ids.add(id);
+    await killing;
+    await service.untilReady();
+    ids.add(await send(last));
+    expect(ids.size).toBe(1);
+    const [document] = await untilFinal(client, [...ids]);
+    expect(document?.system_metadata.status).toBe('completed');
+    const { body: all } = await client.get<WireDocument[]>('/documents');
+    expect(all.map(({ external_id: id }) => id)).toEqual([...ids]);
+    expect((await client.searchChunks('password quokka12', { k: 1 })).body[0]?.content).toContain('quokka12');
+    const { body: hits } = await client.searchChunks('password quokka', { k: 100 });
+    for (const { content } of hits) expect(content).not.toMatch(/quokka(?!12)/);
+  });
+
   test('survives the loss of all queues', async () => {
     const client = createClient(service.url, 'queues');
     await Promise.all(service.workers.map((worker) => worker.kill('SIGKILL')));

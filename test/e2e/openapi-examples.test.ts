@@ -29,6 +29,7 @@ const story = [
   'POST /ingest/text',
   'POST /ingest/file',
   'GET /documents',
+  'POST /documents/lookup',
   'GET /documents/{document_id}',
   'GET /documents/{document_id}/status',
   'GET /documents/{document_id}/chunks',

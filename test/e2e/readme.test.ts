@@ -11,6 +11,7 @@ const pages = [
   'docs/tutorial/first-answer.md',
   'docs/reference/api.md',
   'docs/reference/batches.md',
+  'docs/how-to/keep-in-step.md',
   'docs/how-to/monitor.md',
 ];
 const read = (page: string) => readFileSync(page, 'utf8');

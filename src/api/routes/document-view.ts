@@ -35,6 +35,12 @@ export const documentView = z
     external_id: z.uuid().describe('The id of the document.'),
     content_type: z.string().describe('The media type of the source.'),
     filename: z.string().nullable(),
+    source_id: z
+      .string()
+      .nullable()
+      .describe(
+        'The name of its source, which no other document of the owner has; null where none was stated.',
+      ),
     metadata: z.record(z.string(), z.unknown()),
     storage_info: z
       .object({ bucket: z.string(), key: z.string() })
@@ -93,6 +99,7 @@ export function viewDocument(record: DocumentRecord, bucket: string): DocumentVi
     external_id: record.id,
     content_type: content.contentType,
     filename: content.filename,
+    source_id: record.sourceId ?? null,
     metadata: record.metadata,
     storage_info: content.kind === 'text' ? {} : { bucket, key: content.storageKey },
     system_metadata: {

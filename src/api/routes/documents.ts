@@ -15,9 +15,11 @@ import { nonBlankString, optionalNull } from '../http/validation/field-schemas.j
 import { page } from '../http/validation/paging.js';
 import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges, DocumentPatch } from '../services/documents/document-changes.js';
+import type { LookUp } from '../services/documents/lookup.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
 import { listRoute } from './document-list.js';
+import { lookupRoute } from './document-lookup.js';
 import {
   replyDocument,
   tagged,
@@ -54,6 +56,7 @@ const chunkView = z
 
 export interface DocumentRouteDependencies {
   readonly documents: Documents;
+  readonly lookUp: LookUp;
   readonly readExtraction: ReadExtraction;
   readonly changes: DocumentChanges;
   /** The name of the bucket in the object storage. */
@@ -63,6 +66,7 @@ export interface DocumentRouteDependencies {
 export function createDocumentRoutes(dependencies: DocumentRouteDependencies): Route[] {
   return [
     listRoute(dependencies),
+    lookupRoute(dependencies),
     getRoute(dependencies),
     statusRoute(dependencies),
     chunksRoute(dependencies),

@@ -8,6 +8,7 @@ import { hasAttachmentWork } from '../../shared/documents/attachments/attachment
 import { readOwned } from '../../shared/documents/counts.js';
 import { quotasOf } from '../../shared/documents/records-options.js';
 import { createRecords, type Records } from '../../shared/documents/records.js';
+import { KnownSourceError } from '../../shared/documents/source-ids.js';
 import { giveTo } from '../../shared/documents/transitions.js';
 import {
   InvalidFieldError,
@@ -198,9 +199,13 @@ async function giveOne(
     // The record says that this is to be done: where this process ends before, the sweep adds the job.
     await jobs.addRetag(id, record.retag, { callerId: to, requestId: 'give' });
   } catch (error) {
-    const isReason = [InvalidFieldError, MalformedRecordError, OverQuotaError, TooManyError].some(
-      (each) => error instanceof each,
-    );
+    const isReason = [
+      InvalidFieldError,
+      KnownSourceError,
+      MalformedRecordError,
+      OverQuotaError,
+      TooManyError,
+    ].some((each) => error instanceof each);
     if (!isReason || !(error instanceof Error)) throw error;
     outcome.stays.set(id, error.message);
   }

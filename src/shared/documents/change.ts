@@ -30,7 +30,10 @@ export interface Effects {
   readonly beside?: DocumentRecord | undefined;
   /** Refuses the change when its owner has a document of the same content already. */
   readonly onlyNewContent?: boolean;
-  /** The `Idempotency-Key` that the change is made for. It is refused when another run has taken that over. */
+  /**
+   * The `Idempotency-Key` that the change is made for. It is refused when another run has taken that over. Only a new record
+   * counts as created under the key: any other change for it can be made again.
+   */
   readonly reservation?: Reservation | undefined;
   /**
    * The digest that a new record's line of a stream with a key is compared by when it is sent again. It stays in the

@@ -43,13 +43,14 @@ interface NewDocument {
   readonly metadata: Metadata;
   /** The owner is added to each list. */
   readonly accessControl: Partial<AccessLists>;
+  readonly sourceId?: string | undefined;
   readonly startedAtMs: number;
 }
 
 /** The record of a document that waits to be ingested for the first time. */
 export function newDocument(
   content: Content,
-  { documentId, ownerId, callerId, metadata, accessControl, startedAtMs }: NewDocument,
+  { documentId, ownerId, callerId, metadata, accessControl, sourceId, startedAtMs }: NewDocument,
 ): DocumentRecord {
   const withOwner = (ids: readonly string[] = []) => [...new Set([ownerId, ...ids])];
   const { readers, writers, admins } = accessControl;
@@ -62,6 +63,7 @@ export function newDocument(
     writers: withOwner(writers),
     admins: withOwner(admins),
     metadata,
+    ...(sourceId !== undefined && { sourceId }),
     version: 1,
     attempt: 1,
     status: 'queued',

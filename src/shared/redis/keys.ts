@@ -178,6 +178,8 @@ export const keys = {
   contentHashes: (ownerId: string) => keyOf('content-hashes', ownerId),
   /** Hash: how far in the change log documents have got their entry above that an earlier version wrote without one. */
   contentHashesFilled: `${prefix}content-hashes-filled`,
+  /** Hash: name of a source → the owner's document of it. */
+  sourceIds: (ownerId: string) => keyOf('source-ids', ownerId),
   /** Hash: how far in the change log documents of an earlier version have got the filter tags of this one. */
   filterTagsRenewed: `${prefix}filter-tags-renewed:2`,
   /** Hash: documents, bytes of sources and chunks of an owner. The same of all owners, and the refusals by quotas. */

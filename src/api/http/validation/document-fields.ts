@@ -97,16 +97,25 @@ const MAX_ID = 256;
 /** The maximum number of users in each access list. */
 const MAX_USERS = 1_000;
 
-export const userId = z
-  .string()
-  .min(1)
-  .check((context) => {
-    const { value: input, issues } = context;
-    if (isLonger(input, MAX_ID)) {
-      issues.push({ code: 'too_big', origin: 'string', maximum: MAX_ID, inclusive: true, input });
-    } else if (!isWellFormed(input)) issues.push({ code: 'custom', message: MESSAGES.surrogate, input });
-  })
-  .meta({ maxLength: MAX_ID });
+/** A text that is compared as it is. */
+const exactText = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .check((context) => {
+      const { value: input, issues } = context;
+      if (isLonger(input, max)) {
+        issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input });
+      } else if (!isWellFormed(input)) issues.push({ code: 'custom', message: MESSAGES.surrogate, input });
+    })
+    .meta({ maxLength: max });
+
+export const userId = exactText(MAX_ID);
+
+/** The maximum number of characters of the name of a source. */
+export const MAX_SOURCE_ID = 1_024;
+export const sourceId = exactText(MAX_SOURCE_ID);
+
 const userIds = optionalNull(list(userId, { max: MAX_USERS }));
 
 /** Access lists in an ingest. */

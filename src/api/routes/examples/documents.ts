@@ -40,6 +40,24 @@ export const listDocumentsExamples = {
   responses: { 200: [lease] },
 };
 
+export const lookupExamples = {
+  body: { sha256: [lease.system_metadata.content_sha256, '0'.repeat(64)] },
+  responses: {
+    200: {
+      documents: [
+        {
+          document_id: LEASE_ID,
+          source_id: null,
+          sha256: lease.system_metadata.content_sha256,
+          version: 1,
+          status: 'completed' as const,
+        },
+      ],
+      missing: ['0'.repeat(64)],
+    },
+  },
+};
+
 export const getDocumentExamples = { path, responses: { 200: lease, 404: documentNotFound } };
 
 const status: DocumentStatusView = {

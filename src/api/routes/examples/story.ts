@@ -19,6 +19,7 @@ export const lease: DocumentView = {
   external_id: LEASE_ID,
   content_type: 'text/plain',
   filename: 'lease.txt',
+  source_id: null,
   metadata: { kind: 'lease', year: 2025 },
   storage_info: {},
   system_metadata: {
@@ -49,6 +50,7 @@ export const handover: DocumentView = {
   external_id: HANDOVER_ID,
   content_type: 'text/plain',
   filename: 'handover.txt',
+  source_id: null,
   metadata: { kind: 'handover', year: 2025 },
   storage_info: {
     bucket: 'disk',

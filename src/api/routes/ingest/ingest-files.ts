@@ -20,6 +20,10 @@ const OCR_DESCRIPTION =
   'Which pages and pictures are read by text recognition (see `/ingest/file`): `auto`, `off` or `force` for all files, or ' +
   'a JSON array with one of these words for each of them.';
 
+const SOURCE_ID_DESCRIPTION =
+  'The names of the sources (see `/ingest/file`): a JSON array with a name, or null, for each of the files; or the name ' +
+  'itself for a single file, unless it begins with `[`.';
+
 const fieldsOf = (maxFiles: number) =>
   z
     .object({
@@ -57,6 +61,7 @@ const fieldsOf = (maxFiles: number) =>
         .string()
         .optional()
         .meta({ description: OCR_DESCRIPTION, examples: ['auto'] }),
+      source_id: z.string().optional().meta({ description: SOURCE_ID_DESCRIPTION }),
     })
     .meta({ id: 'IngestFiles', description: 'Files to ingest, and what is to be known of each.' });
 
@@ -76,8 +81,9 @@ const FORM = {
     access_control: FIELD_BYTES,
     on_duplicate: FIELD_BYTES,
     ocr: FIELD_BYTES,
+    source_id: FIELD_BYTES,
   },
-  words: ['on_duplicate', 'ocr'],
+  words: ['on_duplicate', 'ocr', 'source_id'],
 };
 
 export const ingestFilesRoute = ({
@@ -153,13 +159,14 @@ function requireFitsAll(name: string, value: unknown, count: number): void {
 }
 
 function perFile(name: string, value: unknown, count: number): readonly unknown[] {
-  if (!Array.isArray(value)) {
+  const isOfOne = name === 'source_id' && count > 1 && value !== undefined && value !== null;
+  if (!Array.isArray(value) && !isOfOne) {
     if (!FORM.words.includes(name) && value !== undefined && value !== null && !isPlainObject(value))
       throw new HttpError(400, `Invalid ${name} JSON`);
     requireFitsAll(name, value, count);
     return Array.from({ length: count }, () => value);
   }
-  if (value.length === count) return value;
+  if (Array.isArray(value) && value.length === count) return value;
   const what = FORM.words.includes(name) ? 'word' : 'object';
   const msg = `a list must hold one ${what} for each file`;
   throw new HttpError(422, [{ loc: ['body', name], msg, type: 'value_error' }]);

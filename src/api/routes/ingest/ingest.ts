@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nonBlankString, optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
-import { metadata, accessControl, statedLists } from '../../http/validation/document-fields.js';
+import { metadata, accessControl, sourceId, statedLists } from '../../http/validation/document-fields.js';
 import { missingFiles } from '../../http/request/upload.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -17,6 +17,7 @@ import {
   onDuplicate,
   receiveDescribedFile,
   skipUpload,
+  SOURCE_ID_DESCRIPTION,
 } from './upload-fields.js';
 
 const ON_DUPLICATE_DESCRIPTION =
@@ -27,7 +28,9 @@ const ON_DUPLICATE_DESCRIPTION =
 export const textBody = z
   .object({
     content: nonBlankString().describe('The text.'),
-    metadata: optionalNullOr(metadata, {}).describe('Any JSON object. Filters refer to its keys.'),
+    metadata: optionalNull(metadata).describe(
+      'Any JSON object. Filters refer to its keys. The document of a known `source_id` keeps its own. Default: `{}`.',
+    ),
     filename: optionalNull(nonBlankString({ max: MAX_FILENAME_CHARACTERS })).describe(
       'A name to show, by whose words the text is found, too. Folders in it are dropped.',
     ),
@@ -36,6 +39,7 @@ export const textBody = z
     ),
     on_duplicate: optionalNullOr(onDuplicate, 'new').describe(ON_DUPLICATE_DESCRIPTION),
     ocr: optionalNull(ocrMode).describe(OCR_DESCRIPTION),
+    source_id: optionalNull(sourceId).describe(SOURCE_ID_DESCRIPTION),
   })
   .meta({ id: 'IngestText', description: 'A text to ingest, and what is to be known of it.' });
 
@@ -46,6 +50,7 @@ export const toText = ({
   access_control,
   on_duplicate,
   ocr,
+  source_id,
 }: z.output<typeof textBody>): TextIngest => ({
   content,
   metadata,
@@ -53,6 +58,7 @@ export const toText = ({
   accessControl: statedLists(access_control ?? {}),
   onDuplicate: on_duplicate,
   ocr: ocr ?? undefined,
+  sourceId: source_id,
 });
 
 const fileFields = z
@@ -71,6 +77,7 @@ const fileFields = z
       }),
     on_duplicate: onDuplicate.optional().meta({ description: ON_DUPLICATE_DESCRIPTION, default: 'new' }),
     ocr: ocrMode.optional().describe(OCR_DESCRIPTION),
+    source_id: sourceId.optional().describe(SOURCE_ID_DESCRIPTION),
   })
   .meta({ id: 'IngestFile', description: 'A file to ingest, and what is to be known of it.' });
 

@@ -3,6 +3,8 @@ import { optionalNull, optionalNullOr } from '../../http/validation/field-schema
 import {
   metadata,
   accessControl as accessLists,
+  MAX_SOURCE_ID,
+  sourceId,
   statedLists,
 } from '../../http/validation/document-fields.js';
 import { parseRequest } from '../../http/validation/validation-errors.js';
@@ -29,8 +31,8 @@ import type { DocumentDetails } from '../../services/ingest/ingest.js';
 /** The most bytes of JSON in each field, white space and escapes included. The schemas bound its content. */
 export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
 
-/** Fields that are words, with their limits. All others are JSON objects. */
-const WORDS = { on_duplicate: 64, ocr: 64 } as const;
+/** Fields that are words, with the most bytes of each. All others are JSON objects. */
+const WORDS = { on_duplicate: 64, ocr: 64, source_id: 4 * MAX_SOURCE_ID } as const;
 const isWord = (name: string): boolean => Object.hasOwn(WORDS, name);
 const FIELDS = { ...LIMITS, ...WORDS };
 
@@ -47,11 +49,16 @@ export const OCR_DESCRIPTION =
   'Which pages and pictures of a file are read by text recognition: `auto` for those that need it, `off` for none, ' +
   '`force` for all. Default: what the service is set to. A text has none.';
 
+export const SOURCE_ID_DESCRIPTION =
+  'The name of the source, such as its path or address. If you have a document of this name, its content is replaced in ' +
+  'place, and the rest as far as it is stated.';
+
 const fieldsSchema = z.object({
-  metadata: optionalNullOr(metadata, {}),
+  metadata: optionalNull(metadata),
   access_control: optionalNull(accessLists),
   on_duplicate: optionalNullOr(onDuplicate, 'new'),
   ocr: optionalNull(ocrMode),
+  source_id: optionalNull(sourceId),
 });
 
 /** Receives the file of an upload and how it is to be read, and skips all other form fields. */
@@ -107,9 +114,10 @@ async function receive<Stored>(
 
 /** @throws HttpError 422 for fields that are not as they should be */
 export function parseDetails(fields: Readonly<Record<string, unknown>>): DocumentDetails {
-  const { metadata, access_control, on_duplicate, ocr } = parseRequest(fieldsSchema, fields, 'body');
+  const stated = parseRequest(fieldsSchema, fields, 'body');
+  const { metadata, access_control, on_duplicate: onDuplicate, ocr, source_id } = stated;
   const accessControl = statedLists(access_control ?? {});
-  return { metadata, accessControl, onDuplicate: on_duplicate, ocr: ocr ?? undefined };
+  return { metadata, accessControl, onDuplicate, ocr, sourceId: source_id };
 }
 
 /** Each field is checked when it arrives, so that an invalid one ends the upload. */

@@ -1,4 +1,10 @@
-import { isFinal, fulfils, type Content, type DocumentRecord } from '../../../shared/document.js';
+import {
+  isFinal,
+  fulfils,
+  newestContent,
+  type Content,
+  type DocumentRecord,
+} from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { replaceContent, newOperation } from '../../../shared/documents/transitions.js';
 import type { ShortSource } from '../../../shared/storage/sources.js';
@@ -127,37 +133,51 @@ async function replace(
       return { ...replaceContent(record, { content: named, operation }), ...(source && { source }) };
     });
   } catch (error) {
-    // Redis may have written the change although its reply was lost, and it may be published or replaced by now. So the
-    // bytes stay unless the change was refused. The sweep removes them later if no record refers to them.
-    if (error instanceof AppError) await sources.discard(content.storageKey);
-    const record = error instanceof AppError ? null : await records.read(documentId).catch(() => null);
-    const isWritten = [record?.pending, record?.published].some(
-      (each) => each?.storageKey === content.storageKey,
-    );
-    if (isWritten) return { record, changed: true };
-    throw error;
+    return writtenAfterAll({ records, sources }, { documentId, storageKey: content.storageKey }, error);
   }
 }
 
-async function findLost(sources: Sources, record: DocumentRecord): Promise<string | null> {
+/**
+ * After an error, Redis may have written new content although its reply was lost, and it may be published or replaced by now.
+ * So the bytes stay unless the change was refused. The sweep removes them later if no record refers to them.
+ * @throws the error, where the content was not written
+ */
+export async function writtenAfterAll(
+  {
+    records,
+    sources,
+  }: { readonly records: Pick<Records, 'read'>; readonly sources: Pick<Sources, 'discard'> },
+  { documentId, storageKey }: { readonly documentId: string; readonly storageKey: string },
+  error: unknown,
+): Promise<{ readonly record: DocumentRecord | null; readonly changed: true }> {
+  if (error instanceof AppError) await sources.discard(storageKey);
+  const record = error instanceof AppError ? null : await records.read(documentId).catch(() => null);
+  const isWritten = [record?.pending, record?.published].some((each) => each?.storageKey === storageKey);
+  if (isWritten) return { record, changed: true };
+  throw error;
+}
+
+/** Returns the key of the newest content if the storage has lost it, so that the same content counts as new. */
+export async function findLost(sources: Sources, record: DocumentRecord): Promise<string | null> {
   const newest = newestContent(record);
   return newest && (await sources.isLost(newest.storageKey)) ? newest.storageKey : null;
 }
 
-const newestContent = ({ pending, published }: DocumentRecord): Content | null => pending ?? published;
-
-function textName(record: DocumentRecord): string | null {
+export function textName(record: DocumentRecord): string | null {
   const newest = newestContent(record);
   return newest?.kind === 'text' ? newest.filename : null;
 }
 
-function hasContent(record: DocumentRecord, content: Content): boolean {
+const hasContent = (record: DocumentRecord, content: Content): boolean =>
+  hasBytes(record, content) && newestContent(record)?.filename === content.filename;
+
+/** Tells whether the newest content of a document is this one, whatever its name, and would be read as it was. */
+export function hasBytes(record: DocumentRecord, content: Content): boolean {
   const newest = newestContent(record);
   return (
     newest?.kind === content.kind &&
     newest.sha256 === content.sha256 &&
     newest.contentType === content.contentType &&
-    newest.filename === content.filename &&
     newest.ocr === content.ocr
   );
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { at } from '../../../shared/at.js';
 import type { AccessLists } from '../../../shared/access/access.js';
+import { ACCESS_LISTS } from '../../../shared/access/leaving.js';
 import { isFinal, type Content, type DocumentRecord, type Metadata } from '../../../shared/document.js';
 import { newDocument } from '../../../shared/documents/transitions.js';
 import type { Records } from '../../../shared/documents/records.js';
@@ -10,6 +11,7 @@ import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { RequestContext } from '../request-context.js';
 import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';
 import type { ReceiveFile } from './incoming.js';
+import type { KnownSources } from './known-sources.js';
 import type { SourceOwner, Sources } from './sources.js';
 import {
   recordRules,
@@ -18,19 +20,23 @@ import {
   type StoreRecordsParts,
   type StoreTogether,
 } from './store-records.js';
-import { beginToWait, type AwaitedDocument, type WaitForDocument } from './waits.js';
+import { beginToWait, type AwaitedDocument, type IsDone, type WaitForDocument } from './waits.js';
 
 /** The details that a caller states about a document in addition to its content. */
 export interface DocumentDetails {
-  readonly metadata: Metadata;
+  /** Undefined where the caller states none: a new document has none then, and the document of a known source keeps its own. */
+  readonly metadata: Metadata | undefined;
   readonly accessControl: Partial<AccessLists>;
   readonly onDuplicate: OnDuplicate;
   /** The pages of a file that are read by text recognition; the setting holds where it is undefined. */
   readonly ocr: OcrMode | undefined;
+  /** The name of the source, by which its document is found and replaced. */
+  readonly sourceId?: string | undefined;
 }
 
 export interface TextIngest extends DocumentDetails {
   readonly content: string;
+  /** Null where the caller states none. */
   readonly filename: string | null;
 }
 
@@ -49,17 +55,18 @@ export interface IngestParts extends StoreRecordsParts {
   readonly waitForDocument: WaitForDocument;
   readonly accounting: Accounting;
   readonly duplicates: Duplicates;
+  readonly knownSources: Pick<KnownSources, 'find'>;
   /** Refuses a file before it is received, if its owner can have no more. @throws OverQuotaError */
   readonly requireQuota: (ownerId: string) => Promise<void>;
 }
 
 export function createIngest(parts: IngestParts): Ingest {
-  const { sources, accounting, duplicates } = parts;
+  const { sources, accounting } = parts;
   const store = createStoreTogether(parts);
   return {
     ingestText: async (text, context) => {
-      const { content, onDuplicate } = text;
-      const known = onDuplicate === 'new' ? null : await duplicates.findText(context.callerId, content);
+      const { onDuplicate } = text;
+      const known = onDuplicate === 'new' ? null : await findDuplicate(parts, text, context);
       if (known) return answerDuplicate(parts, known, { onDuplicate, context });
       const document = await keepText(parts, text, { documentId: documentIdOf(context), context });
       return accept({ ...parts, store }, document, context);
@@ -75,6 +82,16 @@ export function createIngest(parts: IngestParts): Ingest {
   };
 }
 
+/** A document that is to be replaced, because it is of the same source, has no duplicate. */
+async function findDuplicate(
+  { duplicates, knownSources }: Pick<IngestParts, 'duplicates' | 'knownSources'>,
+  { content, sourceId }: TextIngest,
+  { callerId }: RequestContext,
+): Promise<DocumentRecord | null> {
+  const isKnown = sourceId !== undefined && (await knownSources.find(callerId, sourceId)) !== null;
+  return isKnown ? null : duplicates.findText(callerId, content);
+}
+
 /** A request with an `Idempotency-Key` has the id of its document before it begins. */
 const documentIdOf = ({ reservation }: RequestContext): string => reservation?.id ?? randomUUID();
 
@@ -85,7 +102,8 @@ async function accept(
   context: RequestContext,
 ): Promise<AwaitedDocument> {
   const { callerId, waitSeconds, expiresAtMs, signal, arrival } = context;
-  const options = { callerId, waitSeconds, expiresAtMs, signal, isDone: isFinal, isNew: true };
+  const waiting = { callerId, waitSeconds, expiresAtMs, signal };
+  const options = { ...waiting, isDone: isFinal, isNew: true };
   const begun: AwaitedDocument[] = [];
   arrival?.becomes(document.record.id);
   const onWritten = (records: readonly DocumentRecord[]) => {
@@ -95,12 +113,17 @@ async function accept(
   switch (stored.type) {
     case 'written':
       return at(begun, 0);
+    case 'replaced':
+      return beginToWait(waitForDocument, stored.record, { ...waiting, isDone: isSettled });
     case 'known':
       return answerDuplicate({ waitForDocument }, stored.record, { ...document, context });
     case 'failed':
       throw stored.error;
   }
 }
+
+/** Searches find the content, and what was changed beside it. */
+const isSettled: IsDone = (state) => isFinal(state) && state.retag === 0;
 
 interface Answering {
   readonly onDuplicate: OnDuplicate;
@@ -151,12 +174,17 @@ export async function keepText(
 /** Returns the new document that kept bytes are to be. */
 export function newDocumentOf(
   content: Content,
-  { onDuplicate, ocr, ...details }: DocumentDetails,
+  { onDuplicate, ocr, metadata, sourceId, accessControl }: DocumentDetails,
   { documentId, context }: Asked,
 ): NewDocument {
   const { callerId, startedAtMs } = context;
-  const of = { ...details, documentId, ownerId: callerId, callerId, startedAtMs };
-  return { record: newDocument(withOcr(content, ocr), of), ...recordRules(onDuplicate, context) };
+  const of = { metadata: metadata ?? {}, sourceId, accessControl, documentId, ownerId: callerId, callerId };
+  const stated = { metadata, ocr, lists: ACCESS_LISTS.filter((name) => accessControl[name] !== undefined) };
+  return {
+    record: newDocument(withOcr(content, ocr), { ...of, startedAtMs }),
+    ...recordRules(onDuplicate, context),
+    ...(sourceId !== undefined && { stated }),
+  };
 }
 
 /** Notes in a file's content how it is to be read, so that every attempt reads it the same way. */

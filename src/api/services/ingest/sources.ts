@@ -33,6 +33,12 @@ export interface StoredText {
   readonly source?: ShortSource;
 }
 
+/** The place of bytes, which for a short text are still to be written with its record. */
+export interface KeptBytes {
+  readonly storageKey: string;
+  readonly source?: ShortSource | undefined;
+}
+
 export interface Sources {
   storeText(owner: SourceOwner, text: string): Promise<StoredText>;
   /** @throws AppError when the file is refused or its transfer fails; then nothing is left in the storage */
@@ -40,6 +46,11 @@ export interface Sources {
     owner: SourceOwner,
     receive: ReceiveFile<Details>,
   ): Promise<{ readonly content: Content; readonly details: Details }>;
+  /**
+   * Keeps bytes a second time, for a version of another document: the key of a source names its document. The caller removes
+   * the first ones.
+   */
+  copyFor(owner: Pick<SourceOwner, 'documentId' | 'version'>, kept: KeptBytes): Promise<KeptBytes>;
   /** Tells whether the storage has lost the object. @throws UnavailableError while the storage is away */
   isLost(storageKey: string): Promise<boolean>;
   /** Removes bytes that no record refers to. A failure is only logged. */
@@ -58,6 +69,7 @@ interface Dependencies {
 export function createSources(parts: Dependencies): Sources {
   return {
     discard: (storageKey) => discard(parts, storageKey),
+    copyFor: (owner, kept) => copyFor(parts, owner, kept),
     isLost: (storageKey) => isLost(parts.storage, storageKey),
     storeText: (owner, text) => storeText(parts, owner, text),
     storeFile: async (owner, receive) => {
@@ -145,6 +157,26 @@ async function storeFile(
   const filename = displayFilename(file.filename);
   const sha256 = hash.digest('hex');
   return newContent({ version, kind: 'file', contentType, filename, storageKey, sizeBytes, sha256 });
+}
+
+async function copyFor(
+  parts: Dependencies,
+  owner: Pick<SourceOwner, 'documentId' | 'version'>,
+  { storageKey: known, source }: KeptBytes,
+): Promise<KeptBytes> {
+  if (source) {
+    const storageKey = shortSourceKey(owner);
+    return { storageKey, source: { storageKey, bytes: source.bytes } };
+  }
+  const storageKey = sourceKey(owner);
+  try {
+    await parts.drafts.announce(storageKey);
+    await parts.storage.put(storageKey, await parts.storage.open(known));
+  } catch (error) {
+    await discard(parts, storageKey);
+    throw error;
+  }
+  return { storageKey };
 }
 
 /** A name of a file is as long as one of a text at most. @throws InvalidFieldError */

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { at } from '../../../shared/at.js';
 import { slicesOf } from '../../../shared/batches.js';
-import type { DocumentRecord } from '../../../shared/document.js';
+import type { OcrMode } from '../../../readers/index.js';
+import type { AccessLists } from '../../../shared/access/access.js';
+import type { DocumentRecord, Metadata } from '../../../shared/document.js';
 import type { NewRecord } from '../../../shared/documents/change.js';
 import { SameContentError } from '../../../shared/documents/content-hashes.js';
+import { KnownSourceError } from '../../../shared/documents/source-ids.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { toError } from '../../../shared/errors.js';
 import { tracePlace, withinTraces, type TracePlace } from '../../../shared/tracing/tracing.js';
@@ -17,11 +20,32 @@ export interface StoreRecordsParts {
   readonly sources: Pick<Sources, 'discard'>;
   readonly jobs: Pick<JobRequests, 'ingestAll'>;
   readonly duplicates: Pick<Duplicates, 'findOrWrite'>;
+  readonly replaceSource: ReplaceSource;
 }
+
+/** The details that the caller stated of a document; the others stay as they are where it is there already. */
+export interface StatedDetails {
+  readonly metadata: Metadata | undefined;
+  readonly ocr: OcrMode | undefined;
+  readonly lists: readonly (keyof AccessLists)[];
+}
+
+/**
+ * Puts the content and the details of a document that was to be new into the owner's document of the same source. Content that
+ * is the same as before stays, and so does its version, unless its ingest failed or was cancelled.
+ * @returns the document; null where it was deleted meanwhile, and the new one was written
+ * @throws ForbiddenError where the owner has given up the right; errors of the step that writes a new document
+ */
+export type ReplaceSource = (
+  document: NewDocument,
+  context: StoringContext,
+) => Promise<DocumentRecord | null>;
 
 /** A new document whose bytes are kept, and whose record is to be written. */
 export interface NewDocument extends NewRecord {
   readonly onDuplicate: OnDuplicate;
+  /** Only for a document that may be there already, by the name of its source. */
+  readonly stated?: StatedDetails;
 }
 
 /** Returns the rules that the step which writes a record has to heed. */
@@ -37,12 +61,19 @@ export const recordRules = (
 /** The end of a new document whose record was to be written. */
 export type Stored =
   | { readonly type: 'written' }
+  /** The owner had this document of the same source, and it has the new content, or had it. */
+  | { readonly type: 'replaced'; readonly record: DocumentRecord }
   /** The owner has this document of the same content. */
   | { readonly type: 'known'; readonly record: DocumentRecord }
   | { readonly type: 'failed'; readonly error: Error };
 
+export type StoringContext = Pick<
+  RequestContext,
+  'callerId' | 'principal' | 'requestId' | 'startedAtMs' | 'waitSeconds'
+>;
+
 export interface Storing {
-  readonly context: Pick<RequestContext, 'requestId' | 'waitSeconds'>;
+  readonly context: StoringContext;
   /** Called with the records that were written, before a worker can know of them, so that a wait misses no change. */
   readonly onWritten: (records: readonly DocumentRecord[]) => void;
 }
@@ -60,7 +91,9 @@ export async function storeRecords(
   const { records, jobs } = parts;
   const documents = groupShortTexts(made);
   const errors = await records.createMany(documents);
-  const ends = await Promise.all(documents.map((document, i) => endOf(parts, document, at(errors, i))));
+  const ends = await Promise.all(
+    documents.map((document, i) => endOf(parts, document, { error: at(errors, i), context })),
+  );
   const written = documents.filter((_, i) => at(ends, i).type === 'written');
   onWritten(written.map(({ record }) => record));
   if (written.length > 0) await jobs.ingestAll(written, context);
@@ -82,19 +115,52 @@ function groupShortTexts(made: readonly NewDocument[]): NewDocument[] {
 }
 
 /** Finds out the end of a record. Never rejects. */
-async function endOf(parts: StoreRecordsParts, document: NewDocument, error: Error | null): Promise<Stored> {
+async function endOf(
+  parts: StoreRecordsParts,
+  document: NewDocument,
+  { error, context }: { readonly error: Error | null; readonly context: StoringContext },
+): Promise<Stored> {
   if (error === null) return { type: 'written' };
-  if (!(error instanceof SameContentError)) return endAfter(parts, document, error);
-  const { records, sources, duplicates } = parts;
-  const { record } = document;
   try {
-    const known = await duplicates.findOrWrite(record, () => records.create(record, document));
-    if (!known) return { type: 'written' };
-    if (record.pending) await sources.discard(record.pending.storageKey);
-    return { type: 'known', record: known };
+    if (error instanceof KnownSourceError) return await endWithSource(parts, document, context);
+    if (error instanceof SameContentError) return await endWithContent(parts, document);
+    return await endAfter(parts, document, error);
   } catch (thrown) {
-    return endAfter(parts, document, toError(thrown));
+    const next = toError(thrown);
+    const isKnown = next instanceof KnownSourceError || next instanceof SameContentError;
+    return isKnown ? endOf(parts, document, { error: next, context }) : endAfter(parts, document, next);
   }
+}
+
+/** The owner has a document of the same source. */
+async function endWithSource(
+  { replaceSource, sources }: StoreRecordsParts,
+  document: NewDocument,
+  context: StoringContext,
+): Promise<Stored> {
+  const record = await replaceSource(document, context);
+  if (!record) return { type: 'written' };
+  await discardBytes(sources, document);
+  return { type: 'replaced', record };
+}
+
+/** The owner has a document of the same content. */
+async function endWithContent(
+  { records, sources, duplicates }: StoreRecordsParts,
+  document: NewDocument,
+): Promise<Stored> {
+  const { record } = document;
+  const known = await duplicates.findOrWrite(record, () => records.create(record, document));
+  if (!known) return { type: 'written' };
+  await discardBytes(sources, document);
+  return { type: 'known', record: known };
+}
+
+async function discardBytes(
+  sources: StoreRecordsParts['sources'],
+  { record: { pending } }: NewDocument,
+): Promise<void> {
+  if (pending) await sources.discard(pending.storageKey);
 }
 
 /** After an error, Redis may have written the record although its reply was lost. */
@@ -130,7 +196,6 @@ async function wasWritten(
 /** A document of a request of its own. */
 interface SingleDocument extends Storing {
   readonly document: NewDocument;
-  readonly context: Pick<RequestContext, 'callerId' | 'requestId' | 'waitSeconds'>;
 }
 
 /** See `storeRecords`. */
@@ -165,14 +230,14 @@ export function createStoreTogether(parts: StoreRecordsParts): StoreTogether {
 }
 
 /** Tells whether a document is a short text to whose record nothing else is bound. All others have a step of their own. */
-const mayShare = ({ source, onlyNewContent, reservation }: NewDocument): boolean =>
-  source !== undefined && onlyNewContent !== true && reservation === undefined;
+const mayShare = ({ source, onlyNewContent, reservation, stated }: NewDocument): boolean =>
+  source !== undefined && onlyNewContent !== true && reservation === undefined && stated === undefined;
 
 /** Texts that gather for the next step, by the key of texts that may share one. There is an entry while a step is under way. */
 type Gathering = Map<string, Waiting[]>;
 
 /** Callers who wait for their documents go before all others, so that the two never share a job. */
-const keyOf = ({ callerId, waitSeconds }: SingleDocument['context']): string =>
+const keyOf = ({ callerId, waitSeconds }: StoringContext): string =>
   `${waitSeconds === 0 ? 'patient' : 'waiting'}:${callerId}`;
 
 /** Stores the texts of a key, group by group, until none is left. Never rejects. */

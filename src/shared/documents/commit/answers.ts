@@ -22,5 +22,7 @@ export const ANSWER = {
   deleted: -7,
   /** The record refers to access groups whose keys the script was not given. */
   otherAccessGroups: -8,
+  /** The owner has another document of the same source. */
+  knownSource: -9,
   overQuota: -10,
 } as const;

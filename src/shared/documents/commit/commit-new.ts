@@ -197,6 +197,7 @@ function areShort(created: readonly NewRecord[]): boolean {
       record.pending !== null &&
       record.published === null &&
       record.retag === 0 &&
+      record.sourceId == null &&
       record.ownerId === first.record.ownerId &&
       callerOf(record) === callerOf(first.record) &&
       accessGroupOf(record) === null,

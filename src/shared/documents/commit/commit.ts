@@ -30,6 +30,7 @@ import {
   type Quotas,
 } from '../counts.js';
 import { changedFields, GROUP_FIELD, LINE_DIGEST } from '../record-fields.js';
+import { sourceFields, KnownSourceError, CHECK_SOURCE_IS_NEW, INDEX_SOURCE } from '../source-ids.js';
 import { ANSWER } from './answers.js';
 
 /** The parts that write a change. */
@@ -86,6 +87,8 @@ export function refusalOf(done: number, quotas: Quotas): Error | null {
   switch (done) {
     case ANSWER.sameContent:
       return new SameContentError();
+    case ANSWER.knownSource:
+      return new KnownSourceError();
     case ANSWER.lostReservation:
       return new UnderWayError();
     case ANSWER.deleted:
@@ -143,12 +146,14 @@ export function commitRequest(
       ...COMMON_KEYS,
       record: keys.document(id),
       contents: keys.contentHashes(ownerId),
+      sources: keys.sourceIds(ownerId),
       reservation: reservationKey(change.reservation),
       owned: keys.owned(ownerId),
       pending: usage.map((event) => keys.usagePending(event.userId)),
       touched: touched.map(({ key }) => key),
       formerOwned: former === null ? [] : [keys.owned(former)],
       formerContents: former === null ? [] : [keys.contentHashes(former)],
+      formerSources: former === null ? [] : [keys.sourceIds(former)],
       accessGroups: accessGroups.map(keys.accessGroup),
     },
     args: {
@@ -210,6 +215,7 @@ function commitPayload(
     objects: discardObjects.filter((key) => !isShortSource(key)),
     dropped: discardObjects.filter(isShortSource),
     ...contentFields(before, change),
+    ...sourceFields(before, change),
     ...reservationFields(change.reservation),
     // A short source was never a draft.
     referred: referred !== undefined && isShortSource(referred) ? undefined : referred,
@@ -282,15 +288,17 @@ export const commitScript = declareScript({
     unreferenced: 'key',
     waiting: 'key',
     contents: 'key',
+    sources: 'key',
     reservation: 'key',
     owned: 'key',
     ownedTotals: 'key',
     // The lists of the users whose usage the events are.
     pending: 'keys',
     touched: 'keys',
-    // The counts and the contents of who was the owner.
+    // The counts, the contents and the sources of who was the owner.
     formerOwned: 'keys',
     formerContents: 'keys',
+    formerSources: 'keys',
     accessGroups: 'keys',
   },
   args: {
@@ -316,6 +324,7 @@ if (redis.call('HGET', record, 'revision') or '') ~= change.revision then return
 for _, expected in ipairs(change.expected) do
   if redis.call('HGET', generations[expected[1]], expected[2]) ~= expected[3] then return ${String(ANSWER.notWhole)} end
 end
+${CHECK_SOURCE_IS_NEW}
 ${CHECK_CONTENT_IS_NEW}
 ${CHECK_QUOTAS}
 ${REQUIRE_ACCESS_GROUPS}
@@ -355,7 +364,10 @@ if ingestOf ~= change.ingestOf then
   end
 end
 ${INDEX_CONTENT}
-${MARK_RESERVATION}
+${INDEX_SOURCE}
+if change.revision == '' then
+  ${MARK_RESERVATION}
+end
 if change.unfinished then redis.call('ZADD', unfinished, change.now, change.id)
 else redis.call('ZREM', unfinished, change.id) end
 redis.call('ZADD', changes, redis.call('INCR', sequence), change.id)

@@ -123,7 +123,7 @@ async function storeForm(
   { files, details }: Awaited<ReturnType<ReceiveForm>>,
   context: RequestContext,
 ): Promise<StoredItem[]> {
-  const { sources, duplicates, wait, arrivals } = parts;
+  const { sources, duplicates, knownSources, wait, arrivals } = parts;
   const earlier = await answerWritten(
     parts,
     files.map((_, index) => ({ index })),
@@ -143,6 +143,7 @@ async function storeForm(
   const stored = await storeUnlessKnown(
     {
       duplicates,
+      knownSources,
       wait,
       ownerId: context.callerId,
       store: async (some) => {
@@ -174,6 +175,7 @@ const toReady = (
   content,
   details,
   onDuplicate: details.onDuplicate,
+  sourceId: details.sourceId,
   sha256: () => content.sha256,
 });
 

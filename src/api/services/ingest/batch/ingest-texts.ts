@@ -87,9 +87,10 @@ async function storeTexts(
   const earlier = await attempt(texts, () => answerWritten(parts, texts, context));
   const answered = new Set(earlier.map(({ index }) => index));
   const open = texts.filter(({ index }) => !answered.has(index));
-  const { duplicates, wait } = parts;
+  const { duplicates, knownSources, wait } = parts;
   const store = (items: readonly Text[]) => storeAdmitted(parts, items, context);
-  const stored = await storeUnlessKnown({ duplicates, wait, ownerId: context.callerId, store }, open);
+  const storing = { duplicates, knownSources, wait, ownerId: context.callerId, store };
+  const stored = await storeUnlessKnown(storing, open);
   return [...refused, ...earlier, ...stored].sort((a, b) => a.index - b.index);
 }
 
@@ -100,9 +101,9 @@ interface Text extends OpenItem {
 }
 
 function toText(index: number, text: TextIngest, digest: string | undefined): Text {
-  const { content, onDuplicate } = text;
+  const { content, onDuplicate, sourceId } = text;
   let sha256: string | null = null;
-  return { index, text, digest, onDuplicate, sha256: () => (sha256 ??= sha256Of(content)) };
+  return { index, text, digest, onDuplicate, sourceId, sha256: () => (sha256 ??= sha256Of(content)) };
 }
 
 /** Attempts an action for items. Where nothing can be found out, that is the answer for each of the items. */

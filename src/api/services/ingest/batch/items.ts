@@ -11,6 +11,7 @@ import type { NewDocument } from '../store-records.js';
 export interface OpenItem {
   readonly index: number;
   readonly onDuplicate: OnDuplicate;
+  readonly sourceId?: string | undefined;
   /** The digest of its content. */
   readonly sha256: () => string;
 }

@@ -2,6 +2,7 @@ import type { DocumentRecord } from '../../../../shared/document.js';
 import { DuplicateError, TooManyError, TryLaterError, UnavailableError } from '../../../../shared/errors.js';
 import { toUnavailable } from '../../../../shared/redis/client.js';
 import type { Duplicates } from '../duplicates.js';
+import type { KnownSources } from '../known-sources.js';
 import type { DocumentsWait } from './documents-wait.js';
 import type { OpenItem, StoredItem } from './items.js';
 
@@ -10,6 +11,7 @@ const LOOKS_AT_ONCE = 16;
 
 interface Storing<Item> {
   readonly duplicates: Pick<Duplicates, 'find'>;
+  readonly knownSources: Pick<KnownSources, 'find'>;
   readonly wait: DocumentsWait;
   readonly ownerId: string;
   /** Stores items that need not be compared with each other. */
@@ -20,13 +22,15 @@ interface Storing<Item> {
 
 /**
  * Stores items, except for items whose content exists already and is not to be made again (`onDuplicate`). An item with the
- * content of an earlier one waits until that is stored, so that the first of them makes the document.
+ * content of an earlier one waits until that is stored, so that the first of them makes the document. So does an item of the
+ * source of an earlier one, so that the last of them is its content.
  */
 export async function storeUnlessKnown<Item extends OpenItem>(
   storing: Storing<Item>,
   items: readonly Item[],
 ): Promise<StoredItem[]> {
-  if (items.every(({ onDuplicate }) => onDuplicate === 'new')) return [...(await storing.store(items))];
+  if (items.every(({ onDuplicate, sourceId }) => onDuplicate === 'new' && sourceId === undefined))
+    return [...(await storing.store(items))];
   const stored: StoredItem[] = [];
   for (let left = items; left.length > 0;) {
     const { answered, open } = await answerAllKnown(storing, left);
@@ -81,10 +85,13 @@ async function answerAllKnown<Item extends OpenItem>(
   storing: Storing<Item>,
   items: readonly Item[],
 ): Promise<{ answered: StoredItem[]; open: Item[] }> {
-  const { duplicates, wait, ownerId } = storing;
+  const { duplicates, knownSources, wait, ownerId } = storing;
   const look = async (item: Item): Promise<StoredItem | null> => {
     if (item.onDuplicate === 'new') return null;
     try {
+      // The document of a known source is to be replaced.
+      const { sourceId } = item;
+      if (sourceId !== undefined && (await knownSources.find(ownerId, sourceId))) return null;
       const known = await duplicates.find(ownerId, item.sha256());
       return known && answerKnown(wait, item, known);
     } catch (error) {
@@ -102,17 +109,22 @@ async function answerAllKnown<Item extends OpenItem>(
   };
 }
 
-/** Keeps back items that may not have the content of an earlier one, and items with the content of one kept back. */
+/**
+ * Keeps back items that may not have the content of an earlier one, items of the source of an earlier one, and items with the
+ * content of one kept back.
+ */
 function splitByContent<Item extends OpenItem>(items: readonly Item[]): { now: Item[]; later: Item[] } {
-  const [seen, kept] = [new Set<string>(), new Set<string>()];
+  const [seen, kept, sources] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const [now, later]: [Item[], Item[]] = [[], []];
   for (const item of items) {
     const sha256 = item.sha256();
-    if (kept.has(sha256) || (item.onDuplicate !== 'new' && seen.has(sha256))) {
+    const isOfSeen = item.sourceId !== undefined && sources.has(item.sourceId);
+    if (isOfSeen || kept.has(sha256) || (item.onDuplicate !== 'new' && seen.has(sha256))) {
       kept.add(sha256);
       later.push(item);
     } else now.push(item);
     seen.add(sha256);
+    if (item.sourceId !== undefined) sources.add(item.sourceId);
   }
   return { now, later };
 }

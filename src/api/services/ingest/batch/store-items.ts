@@ -6,7 +6,10 @@ import type { DocumentsWait } from './documents-wait.js';
 import type { NewItem, StoredItem } from './items.js';
 import { answerKnown } from './known-contents.js';
 
-export interface StoreItemsParts extends Pick<IngestParts, 'records' | 'sources' | 'jobs' | 'duplicates'> {
+export interface StoreItemsParts extends Pick<
+  IngestParts,
+  'records' | 'sources' | 'jobs' | 'duplicates' | 'knownSources' | 'replaceSource'
+> {
   readonly wait: DocumentsWait;
 }
 
@@ -29,6 +32,9 @@ export async function storeItems(
     switch (end.type) {
       case 'written':
         return { index, documentId: record.id, status: record.status };
+      case 'replaced':
+        wait.addKnown([end.record.id]);
+        return { index, documentId: end.record.id, status: end.record.status };
       case 'known':
         return answerKnown(wait, item, end.record);
       case 'failed':
