@@ -12,7 +12,7 @@ import { openDisks } from '../shared/disk/disk-watch.js';
 import { logMalformed } from '../shared/documents/record-fields.js';
 import { recordsOptions } from '../shared/documents/records-options.js';
 import { createRecords, type Records } from '../shared/documents/records.js';
-import { createEmbedding } from '../shared/models/embedding.js';
+import { createEmbedding, type Embedding } from '../shared/models/embedding.js';
 import { modelsInUse, probesOf, type Adapters } from '../shared/models/in-use/models-in-use.js';
 import { createRankers, measureFloor, type Ranking } from '../shared/search/ranking.js';
 import { rememberQueries } from '../shared/models/query-vectors.js';
@@ -184,25 +184,33 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
 }
 
 /**
- * Opens the search, the reranking search, which is null without a reranker, and the views that callers have of documents of
- * others.
+ * Opens the search with its models, the reranking search, which is null without a reranker, and the views that callers have
+ * of documents of others.
  */
 function openSearches(parts: SearchParts) {
   const { settings, logger, redis, records, reranker, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger), records.inTurn);
-  const search = openSearch(parts, readHits);
+  const embedding = openEmbedding(parts);
+  const search = openSearch({ ...parts, embedding }, readHits);
   const reranking = openReranking(settings, reranker, { logger, onReranked });
   const rerankedSearch = reranking && createRerankedSearch({ search, reranking, readHits });
   return {
+    embedding,
+    reranking,
     search,
     rerankedSearch,
     sharedViews: createSharedViews(redis, { standard: settings.search.shared }),
   };
 }
 
-function openSearch({ settings, index, embedder }: SearchParts, readHits: ReadHits): Search {
+const openEmbedding = ({ settings, embedder }: SearchParts): Embedding =>
+  createEmbedding(embedder, { maxWaitMilliseconds: isEmbedderRemote(settings) ? 20 : 0 });
+
+function openSearch(
+  { settings, index, embedding }: SearchParts & { readonly embedding: Embedding },
+  readHits: ReadHits,
+): Search {
   const isRemote = isEmbedderRemote(settings);
-  const embedding = createEmbedding(embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
   const { hybridWeight } = settings.search;
   const parts = {
     index,

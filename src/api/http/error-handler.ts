@@ -15,6 +15,7 @@ import { tokenEnded } from '../auth/authentication.js';
 import { HttpError } from './http-error.js';
 import { AbandonedError } from '../services/abandoned-error.js';
 import { aboutKey } from './request/headers.js';
+import { tellError } from './response/error-shapes.js';
 import { sendJson } from './response/write.js';
 import { requestLogger } from './logging/access-log.js';
 import { ClientGoneError } from './request/body.js';
@@ -114,5 +115,7 @@ export const handleError: ErrorRequestHandler = (error: unknown, request, respon
     response.destroy();
     return;
   }
-  sendJson(response.set(headers), status, { detail });
+  const hasToken = /^Bearer +\S/i.test(request.headers.authorization ?? '');
+  const told = tellError(request.path, { status, detail, hasToken });
+  sendJson(response.set(headers), told.status, told.body);
 };

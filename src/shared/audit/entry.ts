@@ -32,6 +32,8 @@ const REQUEST_ACTIONS = [
   'cache.add',
   'cache.query',
   'cache.delete',
+  'model.embed',
+  'model.rerank',
   'usage.read',
   'token.create',
   'admin.view',
