@@ -189,18 +189,19 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
 }
 
 /**
- * Opens the search, the reranking search, which is null without a reranker, and the views that callers have of documents of
- * others.
+ * Opens the search with its models, the reranking search, which is null without a reranker, and the views that callers have
+ * of documents of others.
  */
 function openSearches(parts: SearchParts) {
   const { settings, logger, redis, records, reranker, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger), records.inTurn);
-  const isRemote = isEmbedderRemote(settings);
-  const embedding = createEmbedding(parts.embedder, { maxWaitMilliseconds: isRemote ? 20 : 0 });
+  const embedding = openEmbedding(parts);
   const search = openSearch({ ...parts, embedding }, readHits);
   const reranking = openReranking(settings, reranker, { logger, onReranked });
   const rerankedSearch = reranking && createRerankedSearch({ search, reranking, readHits });
   return {
+    embedding,
+    reranking,
     search,
     rerankedSearch,
     details: {
@@ -215,6 +216,9 @@ function openSearches(parts: SearchParts) {
     sharedViews: createSharedViews(redis, { standard: settings.search.shared }),
   };
 }
+
+const openEmbedding = ({ settings, embedder }: SearchParts): Embedding =>
+  createEmbedding(embedder, { maxWaitMilliseconds: isEmbedderRemote(settings) ? 20 : 0 });
 
 function openSearch(
   { settings, index, embedding }: SearchParts & { readonly embedding: Embedding },

@@ -4,6 +4,7 @@ import { readOwned } from '../shared/documents/counts.js';
 import type { Guesses } from './auth/guess-limit.js';
 import type { Route } from './http/route.js';
 import type { LifecyclePhase } from './lifecycle.js';
+import { createOpenAIRoutes } from './protocols/openai/routes.js';
 import { createCacheRoutes } from './routes/caches/caches.js';
 import { createContentRoutes, createDownloadRoutes, createPageRoutes } from './routes/document-content.js';
 import { createDocumentRoutes } from './routes/documents.js';
@@ -53,6 +54,7 @@ export function createRoutes(context: ServiceContext, { secrets, guesses, phase 
     ...createRetrievalRoutes(services),
     ...createCacheRoutes(services),
     ...usageRoutes(context),
+    ...createOpenAIRoutes(services),
   ];
 }
 

@@ -2,7 +2,7 @@ import { recommendedEmbedding } from '../shared/local-models/recommended.js';
 import { adviceToFindMore } from '../shared/models/nothing-found.js';
 import { createPagePictures } from '../shared/page-pictures/page-pictures.js';
 import { createPageWaits } from '../shared/page-pictures/page-waits.js';
-import { usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
+import { isEmbedderRemote, usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
 import type { ApiContext } from './context.js';
 import { createUsageAccounting } from './services/usage-accounting.js';
@@ -34,6 +34,8 @@ import { createByteAllowances } from './services/ingest/admission/byte-allowance
 import { createSources } from './services/ingest/sources.js';
 import { createWaitForDocument } from './services/ingest/waits.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
+import { createEmbeddings } from './services/models/embeddings.js';
+import { createRerankTexts } from './services/models/rerank-texts.js';
 import { createCompletions } from './services/retrieval/completions.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createCallerLists } from './services/sharing/caller-lists.js';
@@ -84,6 +86,7 @@ export function createServices(context: ServiceContext, links: DownloadLinks) {
     ...createDocumentServices(context, links),
     ...createSearchServices(context, links),
     caches: createCaches(context),
+    ...createModelServices(context),
   };
 }
 
@@ -182,6 +185,17 @@ function createSearchServices(context: ServiceContext, links: DownloadLinks) {
   return {
     retrieval: createRetrieval({ ...searching, records, texts, downloadUrl: links.urlFor }),
     completions: createCompletions({ ...searching, completer, defaultMaxTokens, findMore }),
+  };
+}
+
+/** Makes what callers may ask of the models themselves. */
+function createModelServices(context: ServiceContext) {
+  const { settings, embedding, reranking, countTokens, answerMemory: memory } = context;
+  const accounting = createUsageAccounting(context.usageOfReads);
+  const isInThisProcess = !isEmbedderRemote(settings);
+  return {
+    embeddings: createEmbeddings({ embedding, accounting, memory, countTokens, isInThisProcess }),
+    rerankTexts: createRerankTexts({ reranking, accounting }),
   };
 }
 

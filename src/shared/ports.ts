@@ -215,8 +215,16 @@ export interface Quote extends TextSpan {
   readonly passage: number;
 }
 
+/** Something that was said before a question, in the same conversation. */
+export interface EarlierMessage {
+  readonly role: 'instructions' | 'user' | 'assistant';
+  readonly text: string;
+}
+
 export interface Prompt {
   readonly question: string;
+  /** The conversation that the question goes on with, oldest first. A completer without a model passes it over. */
+  readonly earlier?: readonly EarlierMessage[] | undefined;
   readonly passages: readonly Passage[];
   /** The word that fences the passages, which none of them contains; made of them where it is absent. */
   readonly fence?: string | undefined;

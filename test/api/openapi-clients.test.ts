@@ -65,7 +65,7 @@ const operationOf = (name: string) => {
 };
 
 /** A validator that knows nothing of zod; `#/…` refers to the published document. */
-const validator = ajv({ validateSchema: false, unknownFormats: ['binary'], extendRefs: true });
+const validator = ajv({ logger: false, validateSchema: false, unknownFormats: ['binary'], extendRefs: true });
 validator.addSchema({ ...record.parse(published), $id: 'page.json' });
 
 /** Returns what is wrong with a value by a schema of the document; null for nothing. */

@@ -108,6 +108,9 @@ describe('the OpenAPI page', () => {
         data: '{"type":"error","status":503,"detail":"completion provider is unavailable"}',
       });
     }
+    const chat = paths['/v1/chat/completions']?.['post']?.responses['200']?.content['text/event-stream'];
+    expect(JSON.stringify(chat?.schema)).toContain('#/components/schemas/OpenAIError');
+    expect(JSON.stringify(chat?.examples?.['error']?.value)).toContain('server_error');
   });
 
   test('shows where a new route has no examples and no description', () => {

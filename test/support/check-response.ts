@@ -6,6 +6,7 @@ import {
   validationErrorBody,
 } from '../../src/api/http/response/declared-responses.js';
 import { z } from 'zod';
+import { errorShapeOf } from '../../src/api/http/response/error-shapes.js';
 import type { Route } from '../../src/api/http/route.js';
 
 export interface SeenResponse {
@@ -34,7 +35,8 @@ export function createCheckResponse(routes: readonly Route[]): CheckResponse {
       (a, b) => Number(isExact(b, place)) - Number(isExact(a, place)),
     );
     if (route) checkDeclared(route, response, about);
-    else if (status >= 400 && text !== null && method !== 'HEAD') checkBody(errorBody, text, about);
+    else if (status >= 400 && text !== null && method !== 'HEAD')
+      checkBody(errorShapeOf(place)?.body ?? errorBody, text, about);
   };
 }
 
@@ -56,7 +58,8 @@ function checkDeclared(route: Route, { status, headers, text, method }: SeenResp
   const isStream = type.startsWith('text/event-stream');
   if (shape === 'events' || (isStream && status === 200 && route.events)) {
     assert(isStream, `${about} as ${type}, not as events`);
-    if (route.events && text !== null) checkEvents(route.events, text, about);
+    const failure = errorShapeOf(route.path)?.body ?? streamError;
+    if (route.events && text !== null) checkEvents({ event: route.events, failure }, text, about);
     return;
   }
   if (type === 'application/x-ndjson' && route.items && shape instanceof z.ZodArray) {
@@ -68,15 +71,20 @@ function checkDeclared(route: Route, { status, headers, text, method }: SeenResp
   assert(type === 'application/json', `${about} as ${type}`);
   if (text === null || method === 'HEAD') return;
   // Some refusals of what was asked are a sentence, others a list.
-  if (status === 422) checkBody(validationErrorBody, text, about);
+  if (status === 422 && !errorShapeOf(route.path)) checkBody(validationErrorBody, text, about);
   else checkBody(shape, text, about);
 }
 
-function checkEvents(schema: Exclude<Route['events'], undefined>, text: string, about: string): void {
+interface EventSchemas {
+  readonly event: z.ZodType;
+  readonly failure: z.ZodType;
+}
+
+function checkEvents({ event, failure }: EventSchemas, text: string, about: string): void {
   for (const block of text.split('\n\n')) {
-    const failure = 'event: error\ndata: ';
-    if (block.startsWith(failure)) checkBody(streamError, block.slice(failure.length), about);
-    if (block.startsWith('data: ')) checkBody(schema, block.slice('data: '.length), about);
+    const [, name, data] = /^(?:event: (.*)\n)?data: (.*)$/.exec(block) ?? [];
+    if (data === undefined || data === '[DONE]') continue;
+    checkBody(name === 'error' ? failure : event, data, about);
   }
 }
 

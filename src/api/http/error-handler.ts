@@ -15,6 +15,7 @@ import { tokenEnded } from '../auth/authentication.js';
 import { HttpError } from './http-error.js';
 import { AbandonedError } from '../services/abandoned-error.js';
 import { aboutKey } from './request/headers.js';
+import { tellError } from './response/error-shapes.js';
 import { sendJson } from './response/write.js';
 import { requestLogger } from './logging/access-log.js';
 import { ClientGoneError } from './request/body.js';
@@ -106,8 +107,10 @@ export const answerErrors = (send: SendError): ErrorRequestHandler =>
     if (reply) send(response.set(reply.headers), reply, request);
   };
 
-export const handleError = answerErrors((response, { status, detail }) => {
-  sendJson(response, status, { detail });
+export const handleError = answerErrors((response, { status, detail }, request) => {
+  const hasToken = /^Bearer +\S/i.test(request.headers.authorization ?? '');
+  const told = tellError(request.path, { status, detail, hasToken });
+  sendJson(response, told.status, told.body);
 });
 
 /** Returns the answer to an error; null where it is too late for one, which ends the response. */

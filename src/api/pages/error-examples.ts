@@ -1,5 +1,5 @@
-import type { z } from 'zod';
-import type { errorBody, validationErrorBody } from '../http/response/declared-responses.js';
+import type { ValidationItem } from '../../shared/errors.js';
+import { errorShapeOf } from '../http/response/error-shapes.js';
 import type { Route } from '../http/route.js';
 
 /** When a request is answered with an error, by status. */
@@ -19,7 +19,9 @@ export const errorDescriptions: Readonly<Record<number, string>> = {
   507: 'The owner of the document has all that a quota allows, which `detail` names; deleting documents makes room.',
 };
 
-type ErrorExample = z.infer<typeof errorBody> | z.infer<typeof validationErrorBody>;
+interface ErrorExample {
+  readonly detail: string | readonly ValidationItem[];
+}
 
 const examples: Readonly<Record<number, ErrorExample>> = {
   400: { detail: 'Malformed multipart body' },
@@ -53,7 +55,16 @@ const unknownField = {
  * Returns the answer of a route with a status that its kind implies. Routes have examples of their own for the statuses
  * that they declare themselves.
  */
-export function errorExample(route: Route, status: number): ErrorExample | undefined {
+export function errorExample(route: Route, status: number): unknown {
+  const shape = errorShapeOf(route.path);
+  if (!shape) return ownExample(route, status);
+  // Its other mistakes are shown, where the status is that of them all.
+  const shown = status === 400 && shape.statusOf(422) === 400 ? 422 : status;
+  const { detail } = ownExample(route, shown) ?? {};
+  return detail && shape.bodyOf({ status: shown, detail, hasToken: true });
+}
+
+function ownExample(route: Route, status: number): ErrorExample | undefined {
   const types = contentTypesOf(route);
   const takesJson = types.includes('application/json');
   switch (status) {

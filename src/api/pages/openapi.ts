@@ -12,6 +12,7 @@ import {
 import { isPlainObject } from '../../shared/json-values.js';
 import { NDJSON } from '../http/request/items/receive-items.js';
 import { responsesOf, streamError } from '../http/response/declared-responses.js';
+import { errorShapeOf } from '../http/response/error-shapes.js';
 import type { ResponseShape } from '../http/response/reply.js';
 import { sendText } from '../http/response/write.js';
 import type { Route } from '../http/route.js';
@@ -36,6 +37,9 @@ const TAGS: Readonly<Record<string, string>> = {
   Sharing: 'Documents that others share with the caller.',
   Usage: 'Operations of the caller, and their quotas.',
   Tokens: 'Access tokens.',
+  OpenAI:
+    'Everything for clients of OpenAI, below `/v1`: set their base URL to this service with `/v1` at its end.',
+  'Other protocols': 'Reranking as Cohere has it, and searches as Dify and Open WebUI make them.',
   Health: 'The state of the service: does it run, and can it work?',
 };
 
@@ -148,7 +152,7 @@ function responseObjects(route: Route): ZodOpenApiResponsesObject {
   for (const [status, shape] of responsesOf(route)) {
     const example = route.examples?.responses[status] ?? errorExample(route, status);
     const response = responseObject(status, shape, example);
-    const events = status === 200 && route.events ? eventContent(route.events, route.examples?.events) : {};
+    const events = status === 200 && route.events ? eventContent(route, route.events) : {};
     const lines = route.items && status < 300 ? lineContent(shape, example) : {};
     responses[String(status)] = {
       ...response,
@@ -198,11 +202,15 @@ const STREAM_ERROR: z.infer<typeof streamError> = {
  * Server-sent events. The schema describes a single one, whose `data` is JSON; an answer that ends early has an event that
  * says why.
  */
-function eventContent(data: z.ZodType, values: readonly unknown[] = []) {
+function eventContent(
+  { path, examples: { events: values = [] } = { responses: {} } }: Route,
+  data: z.ZodType,
+) {
+  const shape = errorShapeOf(path);
   const text = z.string().meta({
     description: 'JSON of one event.',
     contentMediaType: 'application/json',
-    contentSchema: { anyOf: [referenceTo(data), referenceTo(streamError)] },
+    contentSchema: { anyOf: [referenceTo(data), referenceTo(shape?.body ?? streamError)] },
   });
   const type = z.string().optional().describe('`error` where the answer ends early, else absent.');
   const schema = z.object({ event: type, data: text });
@@ -211,7 +219,8 @@ function eventContent(data: z.ZodType, values: readonly unknown[] = []) {
     return [name, { value: { data: JSON.stringify(value) } }] as const;
   });
   if (examples.length === 0) return { 'text/event-stream': { schema } };
-  const failure = ['error', { value: { event: 'error', data: JSON.stringify(STREAM_ERROR) } }] as const;
+  const told = shape ? shape.bodyOf({ ...STREAM_ERROR, hasToken: true }) : STREAM_ERROR;
+  const failure = ['error', { value: { event: 'error', data: JSON.stringify(told) } }] as const;
   return { 'text/event-stream': { schema, examples: Object.fromEntries([...examples, failure]) } };
 }
 

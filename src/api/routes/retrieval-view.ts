@@ -171,7 +171,7 @@ const quote = z
     description: 'A sentence of a source that the answer was made from, and where it stands.',
   });
 
-const answerSource = z
+export const answerSource = z
   .object({
     document_id: z.string(),
     owner,
@@ -226,7 +226,7 @@ export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
   return { type: 'end', finish_reason: event.finishReason, usage, ...viewSources(event) };
 }
 
-const viewSources = ({ sources, unsupported }: QueryEnd) => ({
+export const viewSources = ({ sources, unsupported }: Pick<QueryEnd, 'sources' | 'unsupported'>) => ({
   sources: sources.map(
     ({ documentId, owner: ownerId, chunkNumber, section, quotes, pageUrl: picture, ...shown }) => {
       const { spots: _, widened, ...source } = shown;

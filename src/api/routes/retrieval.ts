@@ -32,7 +32,7 @@ export const MAX_QUERY_CHARACTERS = 32_768;
 /** Room for a query whose every character is written as two escapes of six bytes, and for the other fields. */
 export const QUERY_BODY_BYTES = 12 * MAX_QUERY_CHARACTERS + 64 * 1024;
 /** The same, and room for the largest filter with each of its bytes written as an escape of six. */
-const SEARCH_BODY_BYTES = QUERY_BODY_BYTES + 6 * MAX_FILTER_BYTES;
+export const SEARCH_BODY_BYTES = QUERY_BODY_BYTES + 6 * MAX_FILTER_BYTES;
 
 const RANKING_DESCRIPTION =
   'How the score is computed. `semantic` is the cosine similarity of query and chunk, or 0 where that is negative. ' +
@@ -41,8 +41,8 @@ const RANKING_DESCRIPTION =
   '`hybrid` is a weighted sum of both, whose weights follow from the query and its candidates. `lexical` and `hybrid` ' +
   'also find chunks by their words alone. Without a `ranking`, the setting `search.ranking` decides.';
 
-const search = {
-  query: nonBlankString({ max: MAX_QUERY_CHARACTERS }).describe('A question, or the words to look for.'),
+/** The fields of every search, beside its query. */
+export const searchFields = {
   filters: bodyFilters,
   k: optionalNullOr(jsonInteger({ ge: 1, le: 1000 }), 4).describe('How many results are returned at most.'),
   min_score: optionalNullOr(jsonFloat({ ge: 0, le: 1 }), 0).describe(
@@ -52,6 +52,10 @@ const search = {
   ranking: optionalNull(z.enum(RANKINGS)).describe(RANKING_DESCRIPTION),
   rerank: rerankWish,
   shared: sharedField,
+};
+const search = {
+  query: nonBlankString({ max: MAX_QUERY_CHARACTERS }).describe('A question, or the words to look for.'),
+  ...searchFields,
 };
 const documentsBody = z
   .object({ ...search, highlight: highlightField, explain: explainField })

@@ -33,6 +33,8 @@ const REQUEST_ACTIONS = [
   'cache.add',
   'cache.query',
   'cache.delete',
+  'model.embed',
+  'model.rerank',
   'usage.read',
   'token.create',
   'view.view',

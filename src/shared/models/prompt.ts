@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ImpossibleError, type PromptTooLongError } from '../errors.js';
-import type { Passage, Prompt } from '../ports.js';
+import type { EarlierMessage, Passage, Prompt } from '../ports.js';
 import { countLongText, cutToTokens, type CountTokens } from '../text/token-budget.js';
 
 export interface ChatMessage {
@@ -20,7 +20,7 @@ export function renderMessages(prompt: Prompt): ChatMessage[] {
   const fence = prompt.fence ?? fenceOf(prompt.passages);
   return [
     { role: 'system', content: renderInstructions(fence) },
-    { role: 'user', content: renderPassages(prompt.passages, fence) + renderQuestion(prompt.question) },
+    { role: 'user', content: renderPassages(prompt.passages, fence) + renderQuestion(prompt) },
   ];
 }
 
@@ -32,7 +32,7 @@ export function fitFence(fence: string, passages: readonly Passage[]): string {
 }
 
 /** The messages of every question over `passages`, up to where the questions begin. */
-export function renderBeginning({ passages, fence }: Omit<Prompt, 'question'>): ChatMessage[] {
+export function renderBeginning({ passages, fence }: Pick<Prompt, 'passages' | 'fence'>): ChatMessage[] {
   const word = fence ?? fenceOf(passages);
   return [
     { role: 'system', content: renderInstructions(word) },
@@ -85,8 +85,59 @@ function renderPassage({ text }: Passage, index: number, fence: string): string 
   return `<passage-${fence} n="${String(index + 1)}">\n${breakTurnMarkers(text)}\n</passage-${fence}>\n`;
 }
 
-function renderQuestion(question: string): string {
-  return `\nQuestion: ${breakTurnMarkers(question)}`;
+/** The question, after the conversation that it belongs to. Both are the caller's own words. */
+function renderQuestion({ question, earlier = [] }: Asked): string {
+  return `${renderEarlier(earlier)}\nQuestion: ${breakTurnMarkers(question)}`;
+}
+
+type Asked = Pick<Prompt, 'question' | 'earlier'>;
+
+function renderEarlier(earlier: readonly EarlierMessage[]): string {
+  if (earlier.length === 0) return '';
+  const lines = earlier.map(({ role, text }) => `${SPEAKERS[role]}: ${breakTurnMarkers(text)}`);
+  return `\nThe conversation so far:\n${lines.join('\n')}\n`;
+}
+
+const SPEAKERS: Readonly<Record<EarlierMessage['role'], string>> = {
+  instructions: 'Instructions for the answers',
+  user: 'User',
+  assistant: 'Assistant',
+};
+
+/** At most this share of the tokens that a model reads goes to what was said before a question. */
+const EARLIER_SHARE = 0.25;
+/** The fewest bytes of UTF-8 that a token has on average, over languages. */
+const BYTES_OF_TOKEN = 3;
+
+/**
+ * Keeps of a conversation as much as there is room for beside a question and its passages: instructions first, then the newest
+ * messages, of which the last that fits may be cut.
+ *
+ * @param window the tokens that the model reads
+ */
+export function fitEarlier(earlier: readonly EarlierMessage[], window: number): EarlierMessage[] {
+  let left = Math.floor(window * EARLIER_SHARE * BYTES_OF_TOKEN);
+  const kept = new Set<EarlierMessage>();
+  const cut = new Map<EarlierMessage, EarlierMessage>();
+  const isInstruction = ({ role }: EarlierMessage) => role === 'instructions';
+  const newestFirst = earlier.filter((message) => !isInstruction(message)).reverse();
+  for (const message of [...earlier.filter(isInstruction), ...newestFirst]) {
+    if (left <= 0) break;
+    const bytes = Buffer.byteLength(message.text);
+    kept.add(message);
+    if (bytes > left) cut.set(message, { ...message, text: beginningOf(message.text, left) });
+    left -= bytes;
+  }
+  return earlier.flatMap((message) => (kept.has(message) ? [cut.get(message) ?? message] : []));
+}
+
+/** The beginning of a text that takes at most this many bytes, without half a character at its end. */
+function beginningOf(text: string, bytes: number): string {
+  const whole = Buffer.from(text);
+  let end = bytes;
+  // The bytes within a character of UTF-8 begin with the bits 10.
+  while (end > 0 && (whole.readUInt8(end) & 0xc0) === 0x80) end -= 1;
+  return whole.toString('utf8', 0, end);
 }
 
 interface PromptLimits {
@@ -143,8 +194,8 @@ export async function fitPrompt(prompt: Prompt, limits: PromptLimits): Promise<F
 }
 
 /** Tokens of all that stands around the passages. */
-const countFixed = async ({ question }: Prompt, countTokens: CountTokens): Promise<number> =>
-  FRAME_TOKENS + (await countLongText(renderInstructions(ANY_FENCE) + renderQuestion(question), countTokens));
+const countFixed = async (asked: Asked, countTokens: CountTokens): Promise<number> =>
+  FRAME_TOKENS + (await countLongText(renderInstructions(ANY_FENCE) + renderQuestion(asked), countTokens));
 
 /**
  * Returns a shorter form of a prompt that the model has refused as too long: as much as the window that it names holds,
@@ -210,14 +261,15 @@ async function fitPassages(
 export async function roomForCompletion(prompt: Prompt, limits: PromptLimits): Promise<number> {
   const { contextWindow, maxTokens, countTokens } = limits;
   if (surelyFitsPrompt(prompt, contextWindow - maxTokens)) return maxTokens;
-  const whole = renderPrefix(prompt.passages) + renderQuestion(prompt.question);
+  const whole = renderPrefix(prompt.passages) + renderQuestion(prompt);
   const tokens = FRAME_TOKENS + (await countLongText(whole, countTokens));
   if (tokens >= contextWindow) throw tooLong('query with its documents', tokens, contextWindow);
   return Math.min(maxTokens, contextWindow - tokens);
 }
 
 function surelyFitsPrompt(prompt: Prompt, room: number): boolean {
-  const length = prompt.passages.reduce((sum, { text }) => sum + text.length, prompt.question.length);
+  const said = [...(prompt.earlier ?? []), ...prompt.passages];
+  const length = said.reduce((sum, { text }) => sum + text.length, prompt.question.length);
   if (length + FRAME_TOKENS > room) return false;
   const bytes = renderMessages(prompt).reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
   return bytes + FRAME_TOKENS <= room;

@@ -18,6 +18,8 @@ export const OPERATIONS = [
   'update_cache',
   'add_docs_to_cache',
   'query_cache',
+  'embed',
+  'rerank',
 ] as const;
 export type Operation = (typeof OPERATIONS)[number];
 

@@ -8,6 +8,7 @@ import type { Settings } from '../../../shared/settings/schema.js';
 import { parseTrustedProxies, trustedProxyTest } from '../../../shared/settings/addresses.js';
 import { clientAddressOf } from '../client-address.js';
 import { requestIdOf } from '../logging/access-log.js';
+import { tellError } from '../response/error-shapes.js';
 import { sendJson } from '../response/write.js';
 
 const RETRY_SECONDS = 2;
@@ -95,7 +96,9 @@ const DETAILS: Readonly<Record<Shortage, string>> = {
 function refuse(request: IncomingMessage, response: ServerResponse, shortage: Shortage): void {
   response.setHeader('X-Request-Id', requestIdOf(request.headers['x-request-id']));
   response.setHeader('Retry-After', String(RETRY_SECONDS));
-  sendJson(response, OVERLOADED.status, { detail: DETAILS[shortage] });
+  const path = (request.url ?? '').replace(/\?.*/s, '');
+  const told = tellError(path, { status: OVERLOADED.status, detail: DETAILS[shortage], hasToken: true });
+  sendJson(response, told.status, told.body);
 }
 
 /** Each connection takes some tens of kilobytes of memory. */

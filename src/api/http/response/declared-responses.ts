@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Route } from '../route.js';
+import { errorShapeOf } from './error-shapes.js';
 import type { ResponseShape } from './reply.js';
 
 /** Body of an error whose `detail` is a sentence. */
@@ -39,6 +40,16 @@ export const validationErrorBody = z
 
 /** Returns all responses of a route by status: the declared ones, and the errors that any route of its kind may answer. */
 export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
+  const shape = errorShapeOf(route.path);
+  const responses = new Map<number, ResponseShape>();
+  for (const [status, body] of impliedErrors(route))
+    responses.set(shape ? shape.statusOf(status) : status, shape ? shape.body : body);
+  for (const [status, body] of Object.entries(route.responses)) responses.set(Number(status), body);
+  return responses;
+}
+
+/** The errors that any route of its kind may answer, in our own form. */
+function impliedErrors(route: Route): ReadonlyMap<number, ResponseShape> {
   const { path, body } = route.request;
   const responses = new Map<number, ResponseShape>();
   // A path parameter that cannot be decoded names nothing.
@@ -53,6 +64,5 @@ export function responsesOf(route: Route): ReadonlyMap<number, ResponseShape> {
   // The key may belong to another request, or to one that is under way.
   if (route.idempotency) responses.set(409, errorBody);
   responses.set(429, errorBody).set(500, errorBody).set(503, errorBody);
-  for (const [status, shape] of Object.entries(route.responses)) responses.set(Number(status), shape);
   return responses;
 }

@@ -23,10 +23,19 @@ interface ItemsReply<Item> extends Headers {
   readonly items: AsyncIterable<Item>;
 }
 
+/** The way in which a protocol of others sends events. */
+export interface EventForm {
+  /** The line of data that follows the last event. */
+  readonly last?: string;
+  /** True if each event has the value of its own field `type` as its name. */
+  readonly areNamed?: boolean;
+}
+
 /** Server-sent events; each item becomes one `data:` line of JSON. */
 interface EventsReply<Event> extends Headers {
   readonly type: 'events';
   readonly events: AsyncIterable<Event>;
+  readonly form?: EventForm;
 }
 
 /** A stream of lines of JSON (NDJSON), which arrive in groups. */
@@ -128,6 +137,7 @@ export interface Replies<Declared extends Responses, Events extends z.ZodType = 
     events: AsyncIterable<Event>,
     view: (event: Event) => z.output<Events>,
     headers?: Readonly<Record<string, string>>,
+    form?: EventForm,
   ): EventsReply<z.output<Events>>;
   /** `view` must not reference any part of the request's body. */
   pending<Value>(
@@ -157,7 +167,8 @@ export const reply = {
     events: AsyncIterable<Event>,
     view: (event: Event) => unknown,
     headers: Readonly<Record<string, string>> = {},
-  ): EventsReply<unknown> => ({ type: 'events', events: mapIterable(events, view), headers }),
+    form: EventForm = {},
+  ): EventsReply<unknown> => ({ type: 'events', events: mapIterable(events, view), headers, form }),
   pending: <Value>(
     { heldBytes, settled }: Waiting<Value>,
     view: (value: Value) => ApiReply,

@@ -1,8 +1,10 @@
 import type { Response } from 'express';
 import type { z } from 'zod';
 import { untilAborted } from '../../../shared/tools/aborting.js';
-import { describeError } from '../error-handler.js';
-import { abandonIterator } from './reply.js';
+import { isPlainObject } from '../../../shared/json-values.js';
+import { describeError, type ErrorReply } from '../error-handler.js';
+import { errorShapeOf } from './error-shapes.js';
+import { abandonIterator, type EventForm } from './reply.js';
 import type { streamError } from './declared-responses.js';
 import { writeWithBackpressure } from './write.js';
 
@@ -18,6 +20,9 @@ const COMMIT_MILLISECONDS = 10_000;
 interface SendingEvents {
   /** Aborts when the client goes away, or may no longer read the events. */
   readonly signal: AbortSignal;
+  /** The path of the request, which decides the form of an error. */
+  readonly path: string;
+  readonly form: EventForm;
   readonly onError: (error: unknown) => void;
 }
 
@@ -29,7 +34,7 @@ interface SendingEvents {
 export async function sendEvents(
   response: Response,
   events: AsyncIterable<unknown>,
-  { signal, onError }: SendingEvents,
+  { signal, path, form, onError }: SendingEvents,
 ): Promise<void> {
   const iterator = events[Symbol.asyncIterator]();
   const readNext = () => untilAborted(iterator.next(), signal);
@@ -42,16 +47,17 @@ export async function sendEvents(
     }, HEARTBEAT_MILLISECONDS);
     try {
       for (let item = await next; item.done !== true; item = await next) {
-        await writeWithBackpressure(response, `data: ${JSON.stringify(item.value)}\n\n`);
+        await writeWithBackpressure(response, writeEvent(item.value, form));
         next = readNext();
       }
+      if (form.last !== undefined) response.write(`data: ${form.last}\n\n`);
     } catch (error) {
       if (response.destroyed) throw error;
       abandonIterator(iterator, error).catch(onError);
       onError(error);
       await writeWithBackpressure(
         response,
-        `event: error\ndata: ${JSON.stringify(toStreamError(error))}\n\n`,
+        `event: error\ndata: ${JSON.stringify(toStreamError(error, path))}\n\n`,
       );
     } finally {
       clearInterval(heartbeat);
@@ -64,9 +70,22 @@ export async function sendEvents(
   }
 }
 
+function writeEvent(value: unknown, { areNamed = false }: EventForm): string {
+  const name = areNamed && isPlainObject(value) ? value['type'] : null;
+  return `${typeof name === 'string' ? `event: ${name}\n` : ''}data: ${JSON.stringify(value)}\n\n`;
+}
+
 /** Makes the event that says the same as a plain error, with its status. */
-function toStreamError(error: unknown): z.infer<typeof streamError> {
+function toStreamError(error: unknown, path: string): unknown {
   const { status, detail } = describeError(error);
+  const shape = errorShapeOf(path);
+  return shape ? shape.bodyOf({ status, detail, hasToken: true }) : toOwnStreamError({ status, detail });
+}
+
+function toOwnStreamError({
+  status,
+  detail,
+}: Pick<ErrorReply, 'status' | 'detail'>): z.infer<typeof streamError> {
   const sentence = typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join('; ');
   return { type: 'error', status, detail: sentence };
 }

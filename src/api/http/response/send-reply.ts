@@ -41,6 +41,8 @@ export async function sendReply(exchange: Exchange, reply: ApiReply): Promise<vo
     case 'events':
       await sendEvents(response, reply.events, {
         signal: exchange.whileValid(),
+        path: request.path,
+        form: reply.form ?? {},
         onError: (error) => {
           requestLogger(request).warn({ err: error }, 'event stream failed');
         },

@@ -71,7 +71,7 @@ const leaseQuote = 'The rent is 1,800 euros a month.';
 const quoteStart = leaseText.indexOf(leaseQuote);
 const quoteEnd = quoteStart + leaseQuote.length;
 
-const outcome = {
+export const outcome = {
   usage: { completion_tokens: 56, prompt_tokens: 56, total_tokens: 112 },
   finish_reason: 'stop' as const,
   sources: [
@@ -93,15 +93,17 @@ const outcome = {
   unsupported: [],
 };
 
+export const leaseCompletion =
+  'Extracted from the documents (no language model is configured):\n\n' +
+  `The rent is 1,800 euros a month. [1]\n\n[1] document ${LEASE_ID}, chunk 0`;
+
 export const queryExamples = {
   plain: { query: search.query },
   body: { ...search, max_tokens: 200, temperature: 0, stream: false },
   responses: {
     400: noReranker,
     200: {
-      completion:
-        'Extracted from the documents (no language model is configured):\n\n' +
-        `The rent is 1,800 euros a month. [1]\n\n[1] document ${LEASE_ID}, chunk 0`,
+      completion: leaseCompletion,
       ...outcome,
     },
   },

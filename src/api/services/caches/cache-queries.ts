@@ -9,7 +9,8 @@ import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, UnavailableError } from '../../../shared/errors.js';
 import type { FinishReason } from '../../../shared/models/finish-reason.js';
-import type { CacheEngine, Passage } from '../../../shared/ports.js';
+import { fitEarlier } from '../../../shared/models/prompt.js';
+import type { CacheEngine, EarlierMessage, Passage } from '../../../shared/ports.js';
 import { keys } from '../../../shared/redis/keys.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { CacheBuildParts } from './cache-builds.js';
@@ -23,6 +24,8 @@ export interface CacheQueryRequest {
   readonly startedAtMs: number;
   readonly signal: AbortSignal;
   readonly query: string;
+  /** The conversation that the question goes on with, oldest first. */
+  readonly earlier?: readonly EarlierMessage[];
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
 }
@@ -131,7 +134,9 @@ async function* answerFrom(
 ): AsyncGenerator<CacheAnswerEvent> {
   const { ownerId, name, temperature, signal } = request;
   const engine = parts.engines.of(ready.config.engine);
-  const prompt = { question: request.query, passages, fence: fenceOfCache(ready.config.engine, passages) };
+  const earlier = fitEarlier(request.earlier ?? [], engine.contextWindow - ready.tokenCount);
+  const fence = fenceOfCache(ready.config.engine, passages);
+  const prompt = { question: request.query, earlier, passages, fence };
   const maxTokens = request.maxTokens ?? parts.defaultMaxTokens;
   const options = { callerId: ownerId, maxTokens, temperature, signal };
   for await (const event of engine.query({ ownerId, name, build: ready.build }, prompt, options)) {

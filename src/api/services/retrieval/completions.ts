@@ -1,7 +1,7 @@
 import { PromptTooLongError } from '../../../shared/errors.js';
-import { fitPrompt, shortenPrompt } from '../../../shared/models/prompt.js';
+import { fitEarlier, fitPrompt, shortenPrompt } from '../../../shared/models/prompt.js';
 import type { FinishReason } from '../../../shared/models/finish-reason.js';
-import type { Completer, CompletionEvent, Prompt } from '../../../shared/ports.js';
+import type { Completer, CompletionEvent, EarlierMessage, Prompt } from '../../../shared/ports.js';
 import { withRerank, type AccountedRequest, type Accounting } from '../usage-accounting.js';
 import { heldSize, type AnswerMemory, type MemoryLease } from '../answer-memory/answer-memory.js';
 import { findHits, hitsWanted, type FindHitsParts } from './find-hits.js';
@@ -12,6 +12,10 @@ import { searchMetadata, type RetrievalRequest, type WithRerank } from './retrie
 export interface QueryRequest extends RetrievalRequest {
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
+  /** The conversation that the question goes on with, oldest first. Only the question is searched for. */
+  readonly earlier?: readonly EarlierMessage[];
+  /** Called with the passages that the answer is made from, before its first word. */
+  readonly onFound?: ((sources: readonly Source[]) => void) | undefined;
 }
 
 export interface QueryEnd extends Sources {
@@ -114,7 +118,7 @@ async function prepare(parts: Dependencies, request: QueryRequest): Promise<Prep
   try {
     const found = await findPrompt(parts, request, lease);
     // The result does not matter: there was room for the hits, whose texts the prompt shares with the sources.
-    lease.resize(heldSize(found.prompt.question) + heldSize(found.sources));
+    lease.resize(heldSize([found.prompt.question, found.prompt.earlier]) + heldSize(found.sources));
     return { ...found, lease };
   } catch (error) {
     lease.release();
@@ -129,7 +133,7 @@ function generate(parts: Dependencies, request: QueryRequest, prepared: Prepared
 
 async function* completePrompt(
   { completer, countTokens, findMore }: Dependencies,
-  { principal: { id: callerId }, temperature, baseUrl, signal }: QueryRequest,
+  { principal: { id: callerId }, temperature, baseUrl, signal, onFound }: QueryRequest,
   { prompt: first, maxTokens: firstMaxTokens, sources }: Prepared,
 ): AsyncGenerator<QueryEvent> {
   let fitted = { prompt: first, maxTokens: firstMaxTokens };
@@ -137,8 +141,9 @@ async function* completePrompt(
     const { prompt, maxTokens } = fitted;
     try {
       const options = { callerId, maxTokens, temperature, findMore, signal };
+      const used = sources.slice(0, prompt.passages.length);
       const events = completer.complete(prompt, options);
-      yield* withSources(events, { sources: sources.slice(0, prompt.passages.length), baseUrl });
+      yield* withSources(events, { sources: used, baseUrl, onFound });
       return;
     } catch (error) {
       // It is thrown before the first event.
@@ -150,10 +155,14 @@ async function* completePrompt(
 
 async function* withSources(
   events: AsyncIterable<CompletionEvent>,
-  { sources, baseUrl }: Pick<Prepared, 'sources'> & Pick<QueryRequest, 'baseUrl'>,
+  { sources, baseUrl, onFound }: Pick<Prepared, 'sources'> & Pick<QueryRequest, 'baseUrl' | 'onFound'>,
 ): AsyncGenerator<QueryEvent> {
   let text = '';
+  let isTold = false;
   for await (const event of events) {
+    // A model that refuses the prompt is asked with fewer passages.
+    if (!isTold) onFound?.(sources);
+    isTold = true;
     if (event.type === 'text') {
       text += event.text;
       yield { type: 'token', text: event.text };
@@ -170,7 +179,11 @@ async function findPrompt(parts: Dependencies, request: QueryRequest, lease: Mem
   const { completer, countTokens, defaultMaxTokens } = parts;
   const { passages, sources, rerank } = await findPassages(parts, request, lease);
   const { prompt, maxTokens } = await fitPrompt(
-    { question: request.query, passages },
+    {
+      question: request.query,
+      passages,
+      earlier: fitEarlier(request.earlier ?? [], completer.contextWindow),
+    },
     {
       contextWindow: completer.contextWindow,
       maxTokens: request.maxTokens ?? defaultMaxTokens,
