@@ -134,7 +134,7 @@ export function sharesByTerm(
     for (let i = 0; i < counts.length; i += 1) sums[i] += counts[i];
   }
   const damping = lengthDamping(length, averageLength * Math.sqrt(Math.sqrt(Math.max(1, chunks.length))));
-  return Float64Array.from(sums, (count, i) => (count > 0 ? (weights[i] * count) / (count + damping) : 0));
+  return Float64Array.from(sums, (count, i) => (weights[i] * count) / (count + damping));
 }
 
 /** The terms that the chunks of a section hold together. */

@@ -153,4 +153,4 @@ function noteListed(notes: AuditNotes, list: readonly unknown[]): void {
 }
 
 const ID_FIELDS = ['external_id', 'document_id'];
-const LIST_FIELDS = ['sources', 'attachments', 'former_attachments', 'accepted_documents'];
+const LIST_FIELDS = ['documents', 'sources', 'attachments', 'former_attachments', 'accepted_documents'];
