@@ -24,6 +24,7 @@ import { createUsageAccounting } from './services/usage-accounting.js';
 import { createRenewalPause } from './services/caches/renewal-pause.js';
 import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
+import { createCountFacets } from './services/documents/count-facets.js';
 import { createCommitChange } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
 import { createReadExtraction } from './services/documents/read-extraction.js';
@@ -154,6 +155,7 @@ export function createDocumentsRoutes(context: DocumentRouteContext, links: Down
     ...batchRoutes(context, { ...storing, beginAgain, admit, admitSome, waiter, logger }),
     ...createDocumentRoutes({
       documents: createReadDocuments({ records, chunks, index, sharedViews, memory: context.answerMemory }),
+      countFacets: createCountFacets({ records, index, sharedViews, memory: context.answerMemory }),
       readExtraction: createReadExtraction({ records, chunks }),
       changes,
       bucket,

@@ -29,6 +29,7 @@ const story = [
   'POST /ingest/text',
   'POST /ingest/file',
   'GET /documents',
+  'POST /documents/facets',
   'GET /documents/{document_id}',
   'GET /documents/{document_id}/status',
   'GET /documents/{document_id}/chunks',
@@ -65,6 +66,7 @@ const story = [
 
 /** The same for the requests that pages fill in, each with the least that it needs. */
 const plainStory = [
+  'POST /documents/facets',
   'POST /ingest/text',
   'POST /ingest/file',
   'POST /ingest/batch',

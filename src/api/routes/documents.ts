@@ -17,6 +17,8 @@ import { documentNotFound } from '../services/documents/document-access.js';
 import type { DocumentChanges, DocumentPatch } from '../services/documents/document-changes.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
+import type { CountFacets } from '../services/documents/count-facets.js';
+import { facetsRoute } from './document-facets.js';
 import { listRoute } from './document-list.js';
 import {
   replyDocument,
@@ -54,6 +56,7 @@ const chunkView = z
 
 export interface DocumentRouteDependencies {
   readonly documents: Documents;
+  readonly countFacets: CountFacets;
   readonly readExtraction: ReadExtraction;
   readonly changes: DocumentChanges;
   /** The name of the bucket in the object storage. */
@@ -63,6 +66,7 @@ export interface DocumentRouteDependencies {
 export function createDocumentRoutes(dependencies: DocumentRouteDependencies): Route[] {
   return [
     listRoute(dependencies),
+    facetsRoute(dependencies.countFacets),
     getRoute(dependencies),
     statusRoute(dependencies),
     chunksRoute(dependencies),
