@@ -9,6 +9,7 @@ import { createUsageAccounting } from './services/usage-accounting.js';
 import { createRenewalPause } from './services/caches/renewal-pause.js';
 import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
+import { createCountFacets } from './services/documents/count-facets.js';
 import { createCommitChange } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
 import { createLookUp } from './services/documents/lookup.js';
@@ -113,6 +114,12 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
     ingestTexts: createIngestTexts(batch),
     ingestFiles: createIngestFiles(batch),
     ...createDocumentReaders(context),
+    countFacets: createCountFacets({
+      records,
+      index: context.index,
+      sharedViews,
+      memory: context.answerMemory,
+    }),
     lookUp: createLookUp({ redis: context.redis, records }),
     readExtraction: createReadExtraction({ records, chunks }),
     changes: createDocumentChanges({ records, change, admit, room, jobs, waitForDocument }),

@@ -30,6 +30,7 @@ const story = [
   'POST /ingest/file',
   'GET /documents',
   'POST /documents/lookup',
+  'POST /documents/facets',
   'GET /documents/{document_id}',
   'GET /documents/{document_id}/status',
   'GET /documents/{document_id}/chunks',
@@ -70,6 +71,7 @@ const story = [
 
 /** The same for the requests that pages fill in, each with the least that it needs. */
 const plainStory = [
+  'POST /documents/facets',
   'POST /ingest/text',
   'POST /ingest/file',
   'POST /ingest/batch',

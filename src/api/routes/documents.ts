@@ -18,6 +18,8 @@ import type { DocumentChanges, DocumentPatch } from '../services/documents/docum
 import type { LookUp } from '../services/documents/lookup.js';
 import type { Documents } from '../services/documents/read-documents.js';
 import type { ReadExtraction } from '../services/documents/read-extraction.js';
+import type { CountFacets } from '../services/documents/count-facets.js';
+import { facetsRoute } from './document-facets.js';
 import { listRoute } from './document-list.js';
 import { lookupRoute } from './document-lookup.js';
 import {
@@ -57,6 +59,7 @@ const chunkView = z
 export interface DocumentRouteDependencies {
   readonly documents: Documents;
   readonly lookUp: LookUp;
+  readonly countFacets: CountFacets;
   readonly readExtraction: ReadExtraction;
   readonly changes: DocumentChanges;
   /** The name of the bucket in the object storage. */
@@ -67,6 +70,7 @@ export function createDocumentRoutes(dependencies: DocumentRouteDependencies): R
   return [
     listRoute(dependencies),
     lookupRoute(dependencies),
+    facetsRoute(dependencies.countFacets),
     getRoute(dependencies),
     statusRoute(dependencies),
     chunksRoute(dependencies),

@@ -3,6 +3,7 @@ import type { AccessLists } from '../access/access.js';
 /** The actions of requests. Every route and every page of operators names one, or null where nothing is read or changed. */
 const REQUEST_ACTIONS = [
   'document.list',
+  'document.facets',
   'document.read',
   'document.status',
   'document.chunks',

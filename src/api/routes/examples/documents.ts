@@ -58,6 +58,27 @@ export const lookupExamples = {
   },
 };
 
+export const countFacetsExamples = {
+  plain: { keys: ['content_type'] },
+  body: { keys: ['kind', 'content_type'], filters: { kind: 'lease' }, limit: 10, shared: 'all' as const },
+  responses: {
+    200: {
+      total: 1,
+      counted: 1,
+      facets: [
+        { key: 'kind', documents: 1, values: [{ value: 'lease', count: 1 }], other: 0, complete: true },
+        {
+          key: 'content_type',
+          documents: 1,
+          values: [{ value: 'text/plain', count: 1 }],
+          other: 0,
+          complete: true,
+        },
+      ],
+    },
+  },
+};
+
 export const getDocumentExamples = { path, responses: { 200: lease, 404: documentNotFound } };
 
 const status: DocumentStatusView = {
