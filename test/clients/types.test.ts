@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import ts from 'typescript';
+import { compileText } from '../support/compile-text.js';
 
 /** Statements of somebody who uses the client. Objects in variables are as well checked as those in the call itself. */
 const HEAD = `import { Quire, QuireError, type AnswerOf } from 'quire-client';
@@ -88,32 +86,11 @@ const RIGHT = [
 
 /** Returns the messages of the compiler by the statements that they are about. */
 function compile(statements: readonly string[]): Map<string, string[]> {
-  const { config } = ts.readConfigFile('tsconfig.json', (path) => readFileSync(path, 'utf8')) as {
-    config: { compilerOptions: object };
-  };
-  const { options } = ts.parseJsonConfigFileContent(
-    { ...config, include: [], files: ['x.ts'] },
-    ts.sys,
-    process.cwd(),
-  );
-  const name = join(process.cwd(), 'test', 'clients', 'snippets.ts');
-  const texts = statements.map((statement) => `;${statement};\n`);
-  const source = HEAD + texts.join('');
-  const host = ts.createCompilerHost(options);
-  const fileExists = host.fileExists.bind(host);
-  const getSourceFile = host.getSourceFile.bind(host);
-  host.fileExists = (path) => path === name || fileExists(path);
-  host.getSourceFile = (path, ...others) =>
-    path === name
-      ? ts.createSourceFile(path, source, ts.ScriptTarget.ES2023)
-      : getSourceFile(path, ...others);
-  const program = ts.createProgram([name], options, host);
   const found = new Map<string, string[]>(statements.map((statement) => [statement, []]));
-  const first = HEAD.split('\n').length - 1;
-  for (const { file, start = 0, messageText } of ts.getPreEmitDiagnostics(program)) {
-    const line = file?.getLineAndCharacterOfPosition(start).line ?? 0;
-    const message = ts.flattenDiagnosticMessageText(messageText, '\n');
-    const about = statements[line - first] ?? `${file?.fileName ?? ''}: ${message}`;
+  const first = HEAD.split('\n').length;
+  const mistakes = compileText(HEAD + statements.map((statement) => `;${statement};\n`).join(''));
+  for (const { line, message } of mistakes) {
+    const about = statements[line - first] ?? message;
     found.set(about, [...(found.get(about) ?? []), message]);
   }
   return found;
