@@ -8,6 +8,7 @@ import {
   type CacheAnswer,
   type CacheConfiguration,
 } from '../support/cache-client.js';
+import { streamQuery } from '../support/event-stream.js';
 import { EVERYDAY } from '../support/shared/environments.js';
 import { useService } from '../support/shared/use-service.js';
 import { until } from '../support/until.js';
@@ -61,6 +62,23 @@ describe('a named cache', () => {
         total_tokens: answer.body.usage.completion_tokens + answer.body.usage.prompt_tokens,
       },
       tokens_reused: expect.any(Number),
+      sources: [
+        {
+          document_id: first,
+          owner: service.caller('ann'),
+          chunk_number: 0,
+          score: 1,
+          location: { lines: { first: 1, last: 1 } },
+          section: [],
+          filename: null,
+          title: null,
+          text: 'The harbour has seven cranes.',
+          quotes: [{ text: 'The harbour has seven cranes.', start: 0, end: 29, line: 1 }],
+          url: `${service.url}/view/${first}?chunk=0&quote=0-29`,
+          page_url: null,
+        },
+      ],
+      unsupported: [],
     });
 
     await ingestText(ann, 'The harbour master is called Ibrahim.', { metadata: { topic: 'harbour' } });
@@ -95,6 +113,26 @@ describe('a named cache', () => {
     });
     const { body: builds } = await ann.get<UsageRecord[]>('/usage/recent?operation_type=create_cache');
     expect(builds).toMatchObject([{ status: 'success', metadata: { cache: 'port' } }]);
+  });
+
+  test('names the chunks that an answer quotes, streamed too, and none that were closed to its owner', async () => {
+    const [sue, tim] = [user('sue'), user('tim')];
+    const readers = { access_control: { readers: [service.caller('tim')] } };
+    const shared = await ingestText(sue, 'The weir holds forty eels.', readers);
+    const own = await ingestText(tim, 'The mill grinds barley.');
+    expect((await createCache(tim, 'river', { docs: [own, shared] })).status).toBe(200);
+    const asked = { query: 'How many eels does the weir hold?' };
+    const whole = (await tim.post<Record<string, unknown>>('/cache/river/query', asked)).body;
+    const quote = { text: 'The weir holds forty eels.' };
+    const source = { document_id: shared, owner: service.caller('sue'), quotes: [quote] };
+    expect(whole).toMatchObject({ sources: [source], unsupported: [] });
+    const { events } = await streamQuery(service.url, tim, asked, '/cache/river/query');
+    const { sources, unsupported } = whole;
+    expect(events.at(-1)?.data).toMatchObject({ type: 'end', sources, unsupported });
+    await sue.patch(`/documents/${shared}`, { access_control: { readers: [] } });
+    const { body: after } = await tim.post('/cache/river/query', asked);
+    expect(JSON.stringify(after)).not.toContain(shared);
+    expect(JSON.stringify(after)).not.toContain('eels.');
   });
 
   test('that is extended by several at once gets the documents of all of them', async () => {

@@ -67,6 +67,8 @@ describe('a cache that a local model has read', () => {
     expect(answer.usage.prompt_tokens).toBeGreaterThan(made.body.token_count);
     expect(answer.finish_reason).toBe('length');
     expect(answer.usage.completion_tokens).toBe(12);
+    // A model of random weights says nothing that a document supports.
+    expect(answer).toMatchObject({ sources: expect.any(Array), unsupported: expect.any(Array) });
 
     const before = await tokensRead();
     expect((await ann.post('/cache/port/add_docs', { docs: [second] })).status).toBe(200);

@@ -14,8 +14,8 @@ import { FINISH_REASONS } from '../../shared/models/finish-reason.js';
 import type { FoundChunk, SearchReport } from '../services/retrieval/retrieval.js';
 import type { RerankReport } from '../../shared/search/reranked-search.js';
 import type { FoundDocument } from '../services/retrieval/found-documents.js';
-import type { SourceQuote } from '../services/retrieval/sources.js';
-import type { Completion, QueryEnd, QueryEvent } from '../services/retrieval/completions.js';
+import type { SourceQuote, Sources } from '../services/retrieval/sources.js';
+import type { Completion, QueryEvent } from '../services/retrieval/completions.js';
 
 const metadata = z.record(z.string(), z.unknown());
 const owner = z.string().describe('Who owns the document: the caller, or who shares it with the caller.');
@@ -176,7 +176,9 @@ export const answerSource = z
     document_id: z.string(),
     owner,
     chunk_number: z.int(),
-    score: z.number(),
+    score: z
+      .number()
+      .describe('How well it fits the query; in an answer of a cache, its share of all that is quoted.'),
     ...whereaboutsFields,
     filename: z.string().nullable().describe('The name of the file; null for a text.'),
     title: z.string().nullable().describe('The title that the file gives itself.'),
@@ -188,14 +190,14 @@ export const answerSource = z
   })
   .meta({ id: 'AnswerSource', description: 'A chunk that an answer was made from.' });
 
-const outcome = {
-  usage: usageCounts,
-  finish_reason: z.enum(FINISH_REASONS),
+export const sourcesFields = {
   sources: z.array(answerSource).describe('The chunks that the answer was made from, best first.'),
   unsupported: z
     .array(z.string())
     .describe('Sentences of the answer that no source supports: words or numbers of them stand in none.'),
 };
+
+const outcome = { usage: usageCounts, finish_reason: z.enum(FINISH_REASONS), ...sourcesFields };
 
 export const completion = z
   .object({ completion: z.string().describe('The answer.'), ...outcome })
@@ -226,7 +228,7 @@ export function viewEvent(event: QueryEvent): z.infer<typeof completionEvent> {
   return { type: 'end', finish_reason: event.finishReason, usage, ...viewSources(event) };
 }
 
-export const viewSources = ({ sources, unsupported }: Pick<QueryEnd, 'sources' | 'unsupported'>) => ({
+export const viewSources = ({ sources, unsupported }: Sources) => ({
   sources: sources.map(
     ({ documentId, owner: ownerId, chunkNumber, section, quotes, pageUrl: picture, ...shown }) => {
       const { spots: _, widened, ...source } = shown;

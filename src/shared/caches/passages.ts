@@ -18,6 +18,23 @@ export class TextsTooLongError extends Error {
 /** Finds out which documents a cache may answer from: those that its owner may read and wants to see, as things are now. */
 export type FindUsable = () => Promise<(record: DocumentRecord) => boolean>;
 
+/** The whole text of a document of a cache, and the chunks that it was put together from. */
+export interface CachePassage extends Passage {
+  readonly generation: string;
+  /** In the order of the text. */
+  readonly parts: readonly TextPart[];
+}
+
+/** The part of a whole text that a chunk adds to those before it. */
+export interface TextPart {
+  /** The number of the chunk. */
+  readonly number: number;
+  /** Where it begins in the whole text, in UTF-16 units. */
+  readonly start: number;
+  /** The units at the start of the chunk that the whole text has not: they are repeated from before. */
+  readonly overlap: number;
+}
+
 /** The owner of a cache, in whose turns records are read, and the documents that they may use. */
 interface CacheReader {
   readonly ownerId: string;
@@ -38,22 +55,22 @@ interface CacheTexts extends CacheReader {
 export async function readCachePassages(
   { records, chunks }: { records: Records; chunks: Chunks },
   { ownerId, findUsable, members, maxCharacters }: CacheTexts,
-): Promise<Passage[]> {
-  const texts: string[] = [];
+): Promise<CachePassage[]> {
+  const texts: WholeText[] = [];
   let room = maxCharacters;
   for (const member of members) {
     const text = await readWholeText(chunks, member, room);
     if (text === null) throw new TextsTooLongError(`more than ${String(maxCharacters)} characters`);
-    room -= text.length;
+    room -= text.text.length;
     texts.push(text);
   }
   const isUsable = await findUsable();
-  const passages: Passage[] = [];
+  const passages: CachePassage[] = [];
   let place = 0;
   for await (const record of records.readEach(idsOf(members), ownerId)) {
     const { documentId, generation } = at(members, place);
     if (record?.published?.generation === generation && isUsable(record))
-      passages.push({ documentId, chunkNumber: 0, text: at(texts, place) });
+      passages.push({ documentId, generation, chunkNumber: 0, ...at(texts, place) });
     place += 1;
   }
   return passages;
@@ -81,19 +98,25 @@ export async function currentMembers(
   return { members, tokenCount: sum };
 }
 
+type WholeText = Pick<CachePassage, 'text' | 'parts'>;
+
 /** Reads the whole text of a document; null when it is longer than `maxCharacters`. */
 async function readWholeText(
   chunks: Chunks,
   { generation, chunkCount }: CacheMember,
   maxCharacters: number,
-): Promise<string | null> {
+): Promise<WholeText | null> {
   let text = '';
+  const parts: TextPart[] = [];
   for (let first = 0; first < chunkCount; first += BATCH_SIZE) {
     const batch = await chunks.readTexts(generation, first, Math.min(BATCH_SIZE, chunkCount - first));
-    for (const chunk of batch) text += chunk.text.slice(chunk.overlap);
+    for (const { number, overlap, text: chunk } of batch) {
+      parts.push({ number, overlap, start: text.length });
+      text += chunk.slice(overlap);
+    }
     if (text.length > maxCharacters) return null;
   }
-  return text;
+  return { text, parts };
 }
 
 interface RenewalParts {

@@ -26,8 +26,13 @@ const MIN_GAIN = 0.2;
  * Finds the sentences of passages that each sentence of an answer was made from, by the words that both hold: first in the
  * passages that it cites (`[1]`, `[2, 3]`), then in all. All numbers of a sentence have to stand in these passages. An answer in
  * another language than its passages shares few words with them, so that nothing of it is quoted.
+ * @param numberOf the number, from 0, by which a passage is cited, where several have one; its own by default
  */
-export async function findSupport(answer: string, passages: readonly string[]): Promise<Support> {
+export async function findSupport(
+  answer: string,
+  passages: readonly string[],
+  numberOf: (passage: number) => number = (passage) => passage,
+): Promise<Support> {
   const index = await indexPassages(passages);
   const quotes: Quote[] = [];
   const unsupported: string[] = [];
@@ -38,7 +43,7 @@ export async function findSupport(answer: string, passages: readonly string[]): 
     if (total < MIN_WEIGHT) continue;
     const cited = new Set(claim.cited);
     const found =
-      supportOf(claim, { index, weights, isWanted: (passage) => cited.has(passage) }) ??
+      supportOf(claim, { index, weights, isWanted: (passage) => cited.has(numberOf(passage)) }) ??
       supportOf(claim, { index, weights, isWanted: () => true });
     if (found) quotes.push(...found);
     else unsupported.push(claim.text);

@@ -6,7 +6,7 @@ import { FINISH_REASONS } from '../../../shared/models/finish-reason.js';
 import { isPlainObject } from '../../../shared/json-values.js';
 import { shownConfig } from '../../services/caches/find-cache.js';
 import type { CacheAnswer, CacheAnswerEnd, CacheAnswerEvent } from '../../services/caches/cache-queries.js';
-import { usageCounts, viewUsage } from '../retrieval-view.js';
+import { sourcesFields, usageCounts, viewSources, viewUsage } from '../retrieval-view.js';
 
 const config = {
   name: z.string(),
@@ -86,6 +86,7 @@ const answerEnd = {
   finish_reason: z.enum(FINISH_REASONS),
   usage: usageCounts,
   tokens_reused: z.int().describe('Tokens of the documents that the model did not have to read again.'),
+  ...sourcesFields,
 };
 
 export const answer = z
@@ -112,5 +113,6 @@ export function viewAnswerEvent(event: CacheAnswerEvent): z.infer<typeof answerE
 }
 
 function viewEnd(end: CacheAnswerEnd) {
-  return { finish_reason: end.finishReason, usage: viewUsage(end), tokens_reused: end.tokensReused };
+  const { finishReason: finish_reason, tokensReused: tokens_reused } = end;
+  return { finish_reason, usage: viewUsage(end), tokens_reused, ...viewSources(end) };
 }

@@ -214,9 +214,10 @@ const queryRoute = (caches: CacheService) =>
     responses: { 200: answer, 404: errorBody, 409: errorBody },
     examples: queryCacheExamples,
     events: answerEvent,
-    handle: async ({ caller, path, body, startedAtMs, signal, whileValid }, reply) => {
+    handle: async ({ caller, path, body, baseUrl, startedAtMs, signal, whileValid }, reply) => {
       const { query, max_tokens: maxTokens, temperature, stream } = body;
-      const named = { ownerId: caller.id, principal: caller.principal, name: path.name, startedAtMs, signal };
+      const { id: ownerId, principal } = caller;
+      const named = { ownerId, principal, name: path.name, baseUrl, startedAtMs, signal };
       const asked = { ...named, query, maxTokens, temperature };
       if (stream) return reply.events(caches.stream({ ...asked, signal: whileValid() }), viewAnswerEvent);
       return reply.json(200, viewAnswer(await caches.query(asked)));

@@ -1,4 +1,4 @@
-import { documentNotFound, HANDOVER_ID } from './story.js';
+import { documentNotFound, HANDOVER_ID, handoverText } from './story.js';
 
 const path = { name: 'mill-lane' };
 const cacheNotFound = { detail: "Cache 'mill-lane' not found" };
@@ -54,6 +54,33 @@ export const addDocumentsExamples = {
   responses: changeResponses,
 };
 
+const keysQuote = 'Four keys were handed over.';
+const keysStart = handoverText.indexOf(keysQuote);
+const keysEnd = keysStart + keysQuote.length;
+
+const outcome = {
+  finish_reason: 'stop' as const,
+  usage: { completion_tokens: 48, prompt_tokens: 142, total_tokens: 190 },
+  tokens_reused: 0,
+  sources: [
+    {
+      document_id: HANDOVER_ID,
+      owner: 'alice',
+      chunk_number: 0,
+      score: 1,
+      location: { lines: { first: 1, last: 1 } },
+      section: [],
+      filename: 'handover.txt',
+      title: null,
+      text: handoverText,
+      quotes: [{ text: keysQuote, start: keysStart, end: keysEnd, line: 1 }],
+      url: `http://127.0.0.1:8000/view/${HANDOVER_ID}?chunk=0&quote=${String(keysStart)}-${String(keysEnd)}`,
+      page_url: null,
+    },
+  ],
+  unsupported: [],
+};
+
 export const queryCacheExamples = {
   path,
   plain: { query: 'How many keys were handed over?' },
@@ -64,21 +91,14 @@ export const queryCacheExamples = {
         'Extracted from the documents (no language model is configured):\n\n' +
         `Four keys were handed over. [2]\n\n[2] document ${HANDOVER_ID}, chunk 0`,
       tokens_used: 190,
-      finish_reason: 'stop' as const,
-      usage: { completion_tokens: 48, prompt_tokens: 142, total_tokens: 190 },
-      tokens_reused: 0,
+      ...outcome,
     },
     404: cacheNotFound,
     409: { detail: "Cache 'mill-lane' is being built" },
   },
   events: [
     { type: 'token' as const, text: '\nFour keys were handed over. [2]' },
-    {
-      type: 'end' as const,
-      finish_reason: 'stop' as const,
-      usage: { completion_tokens: 48, prompt_tokens: 142, total_tokens: 190 },
-      tokens_reused: 0,
-    },
+    { type: 'end' as const, ...outcome },
   ],
 };
 

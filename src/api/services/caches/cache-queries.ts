@@ -3,23 +3,32 @@ import type { Principal } from '../../../shared/access/access.js';
 import type { SharedViews } from '../../../shared/access/sharing.js';
 import { fenceOfCache, type CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { BuiltCache } from '../../../shared/caches/cache-record.js';
-import { readCachePassages, heldTexts, startRenewal } from '../../../shared/caches/passages.js';
+import {
+  readCachePassages,
+  heldTexts,
+  startRenewal,
+  type CachePassage,
+} from '../../../shared/caches/passages.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, UnavailableError } from '../../../shared/errors.js';
 import type { FinishReason } from '../../../shared/models/finish-reason.js';
 import { fitEarlier } from '../../../shared/models/prompt.js';
-import type { CacheEngine, EarlierMessage, Passage } from '../../../shared/ports.js';
+import type { CacheEngine, EarlierMessage } from '../../../shared/ports.js';
 import { keys } from '../../../shared/redis/keys.js';
+import type { Sources } from '../retrieval/sources.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
 import type { CacheBuildParts } from './cache-builds.js';
+import { findCacheSources } from './cache-sources.js';
 import { findCache } from './find-cache.js';
 import type { RenewalPause } from './renewal-pause.js';
 
 export interface CacheQueryRequest {
   readonly ownerId: string;
   readonly principal: Principal;
+  /** The address of the service, without a slash at its end. */
+  readonly baseUrl: string;
   readonly name: string;
   readonly startedAtMs: number;
   readonly signal: AbortSignal;
@@ -30,7 +39,7 @@ export interface CacheQueryRequest {
   readonly temperature?: number | undefined;
 }
 
-export interface CacheAnswerEnd {
+export interface CacheAnswerEnd extends Sources {
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly finishReason: FinishReason;
@@ -139,13 +148,18 @@ async function* answerFrom(
   const prompt = { question: request.query, earlier, passages, fence };
   const maxTokens = request.maxTokens ?? parts.defaultMaxTokens;
   const options = { callerId: ownerId, maxTokens, temperature, signal };
+  let text = '';
   for await (const event of engine.query({ ownerId, name, build: ready.build }, prompt, options)) {
-    if (event.type === 'text') yield { type: 'token', text: event.text };
-    else {
-      const { promptTokens, completionTokens, finishReason, tokensReused } = event;
+    if (event.type === 'text') {
+      text += event.text;
+      yield { type: 'token', text: event.text };
+    } else {
+      const { promptTokens, completionTokens, finishReason, tokensReused, quotes } = event;
       if (hasLostState(engine, ready, tokensReused) && parts.renewals.mayBegin(`${ownerId}\n${name}`))
         await renew(parts, request);
-      yield { type: 'end', promptTokens, completionTokens, finishReason, tokensReused };
+      const reader = { ...request, shared: ready.config.shared };
+      const found = await findCacheSources(parts, reader, { text, quotes, passages });
+      yield { type: 'end', promptTokens, completionTokens, finishReason, tokensReused, ...found };
     }
   }
 }
@@ -160,7 +174,7 @@ function hasLostState({ name }: CacheEngine, { tokenCount }: BuiltCache, tokensR
 
 interface CurrentCache {
   readonly ready: BuiltCache;
-  readonly passages: readonly Passage[];
+  readonly passages: readonly CachePassage[];
 }
 
 /** The number of times that texts may go while the cache is built without those before. */
