@@ -293,6 +293,16 @@ test('every request refuses fields that the service does not know, and says how 
   expect(keys()).toEqual([undefined, expect.any(String), 'mine']);
 });
 
+test('requests are sent by the `fetch` that the client is given', async () => {
+  const asked: string[] = [];
+  const own: typeof fetch = (input, init) => {
+    asked.push(typeof input === 'string' ? input : 'no address');
+    return fetch(input, init);
+  };
+  await quireWith({ fetch: own }).caches.list();
+  expect(asked).toEqual([`${url}/caches`]);
+});
+
 test('names in paths are written as one step of the path', async () => {
   await quireWith({ url: `${url}/below/` }).caches.get('a/../b?c#d ü');
   expect(received[0]?.path).toBe('/below/cache/a%2F..%2Fb%3Fc%23d%20%C3%BC');

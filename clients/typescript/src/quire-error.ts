@@ -43,12 +43,9 @@ export async function readError(response: Response): Promise<QuireError> {
   const errors = Array.isArray(detail) ? detail.filter(isFieldError) : [];
   const told = errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
   const sentence = typeof detail === 'string' ? detail : told;
-  return new QuireError({
-    status,
-    detail: sentence === '' ? response.statusText : sentence,
-    errors,
-    headers,
-  });
+  // HTTP/2 has no sentence beside the status.
+  const known = [sentence, response.statusText].find((text) => text !== '') ?? 'No reason given';
+  return new QuireError({ status, detail: known, errors, headers });
 }
 
 function parse(text: string): unknown {
