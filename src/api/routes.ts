@@ -4,6 +4,9 @@ import { readOwned } from '../shared/documents/counts.js';
 import type { Guesses } from './auth/guess-limit.js';
 import type { Route } from './http/route.js';
 import type { LifecyclePhase } from './lifecycle.js';
+import { rerankRoute } from './protocols/cohere/rerank.js';
+import { difyRoute } from './protocols/dify/retrieval.js';
+import { openWebUIRoute } from './protocols/open-webui/search.js';
 import { createOpenAIRoutes } from './protocols/openai/routes.js';
 import { createCacheRoutes } from './routes/caches/caches.js';
 import { createContentRoutes, createDownloadRoutes, createPageRoutes } from './routes/document-content.js';
@@ -55,6 +58,9 @@ export function createRoutes(context: ServiceContext, { secrets, guesses, phase 
     ...createCacheRoutes(services),
     ...usageRoutes(context),
     ...createOpenAIRoutes(services),
+    rerankRoute(services.rerankTexts),
+    difyRoute(services.retrieval),
+    openWebUIRoute(services.retrieval),
   ];
 }
 

@@ -35,6 +35,8 @@ const story = [
   'GET /documents/{document_id}/status',
   'GET /documents/{document_id}/chunks',
   'GET /documents/{document_id}/extraction',
+  'POST /dify/retrieval',
+  'POST /open-webui/search',
   'POST /retrieve/chunks',
   'POST /retrieve/docs',
   'POST /query',
@@ -85,10 +87,16 @@ const plainStory = [
   'POST /cache/{name}/query',
   'POST /v1/chat/completions',
   'POST /v1/embeddings',
+  'POST /dify/retrieval',
+  'POST /open-webui/search',
 ];
 
-/** The operations that need a file whose bytes no example can show, or a second person. */
-const untold = ['GET /documents/{document_id}/pages/{page}.png', 'POST /documents/{document_id}/leave'];
+/** The operations that need a file whose bytes no example can show, a second person, or a reranker. */
+const untold = [
+  'GET /documents/{document_id}/pages/{page}.png',
+  'POST /documents/{document_id}/leave',
+  'POST /v2/rerank',
+];
 
 /** Their answers are of another moment, or of other settings, than those of the story, so that only their schemas hold. */
 const otherwise = new Set([

@@ -24,7 +24,7 @@ const head = {
   model: z.string().describe('The model as it was asked for.'),
 };
 const sourcesFields = {
-  sources: z.array(answerSource).describe('As `POST /query` answers them; none of a named cache.'),
+  sources: z.array(answerSource).describe('As `POST /query` answers them.'),
   unsupported: z.array(z.string()).describe('Sentences of the answer that no source supports.'),
 };
 
@@ -81,6 +81,8 @@ export interface AskedChat {
   readonly model: string;
   readonly startedAtMs: number;
   readonly baseUrl: string;
+  /** True where `[1]` is the first source. In the answer of a cache it is the first document, and nothing is annotated. */
+  readonly citesSources: boolean;
 }
 
 interface ChatEnd extends Partial<Sources> {
@@ -156,9 +158,9 @@ type Delta = Chunk['choices'][number]['delta'];
 const annotate = (
   content: string,
   sources: readonly QuotedSource[],
-  { baseUrl }: AskedChat,
+  { baseUrl, citesSources }: AskedChat,
 ): z.infer<typeof annotation>[] =>
-  findCitations(content, sources).map(({ source, start, end }) => ({
+  findCitations(content, citesSources ? sources : []).map(({ source, start, end }) => ({
     type: 'url_citation',
     url_citation: {
       url: urlOfSource(source, baseUrl),

@@ -129,7 +129,7 @@ export const chatRoute = (services: AnswerServices): Route =>
     handle: async (request, reply) => {
       const { body, baseUrl, startedAtMs } = request;
       const subject = await resolveModel(body.model);
-      const asked = { model: body.model, baseUrl, startedAtMs };
+      const asked = { model: body.model, baseUrl, startedAtMs, citesSources: subject.type !== 'cache' };
       if (body.stream) {
         const { events, headers } = await streamAnswer(services, subject, request);
         const includesUsage = body.stream_options?.include_usage === true;
@@ -187,9 +187,12 @@ function toQuery(scope: Scope, { body, caller, baseUrl, startedAtMs, signal }: C
   };
 }
 
-function toCacheQuery(name: string, { body, caller, startedAtMs, signal }: ChatRequest): CacheQueryRequest {
+function toCacheQuery(
+  name: string,
+  { body, caller, baseUrl, startedAtMs, signal }: ChatRequest,
+): CacheQueryRequest {
   const { question: query, earlier } = conversationOf(body);
-  const asker = { ownerId: caller.id, principal: caller.principal, startedAtMs, signal };
+  const asker = { ownerId: caller.id, principal: caller.principal, baseUrl, startedAtMs, signal };
   return { ...asker, name, query, earlier, ...lengthAndTemperature(body) };
 }
 
