@@ -29,6 +29,7 @@ import { createDownloadLinks } from './services/documents/downloads.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
 import { createReadRecentUsage } from './services/recent-usage.js';
 import { createTokenUri } from './services/token-uri.js';
+import { createMcpRoute } from './protocols/mcp/route.js';
 
 /** The current secret, then the previous one while the secret is being changed. */
 export type Secrets = readonly [string, ...string[]];
@@ -56,6 +57,7 @@ export function createRoutes(context: ServiceContext, { secrets, guesses, phase 
     ...documentRoutes(context, services),
     ...createRetrievalRoutes(services),
     ...createCacheRoutes(services),
+    createMcpRoute({ ...services, bucket: context.storage.bucket, logger: context.logger }),
     ...usageRoutes(context),
     ...createOpenAIRoutes(services),
     rerankRoute(services.rerankTexts),

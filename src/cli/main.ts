@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { say, UserError } from './user-messages.js';
 import type { AuditRequest } from './audit.js';
 import type { GiveRequest } from './documents/give.js';
+import type { McpRequest } from './mcp/mcp.js';
 import type { TokenRequest } from './token.js';
 
 // Each command is loaded when it is asked for, because the supervisor of `up` keeps its loaded modules.
@@ -24,6 +25,16 @@ program
   .action(async (request: TokenRequest) => {
     const { makeToken } = await import('./token.js');
     process.stdout.write(`${await makeToken(request, process.env)}\n`);
+  });
+
+program
+  .command('mcp')
+  .description('speak MCP over stdin and stdout, for assistants on this machine; the service must run')
+  .option('--url <address>', 'where it runs, such as http://127.0.0.1:8000; by default as the settings say')
+  .option('--token <token>', 'an access token, where it is not in QUIRE_TOKEN; none in dev mode')
+  .action(async (request: McpRequest) => {
+    const { serveMcp } = await import('./mcp/mcp.js');
+    await serveMcp(request, process.env, { input: process.stdin, output: process.stdout });
   });
 
 program

@@ -74,9 +74,10 @@ describe('every route', () => {
     if (route.path.includes('{name}')) expect(lines[0]).toHaveProperty('cache');
   });
 
-  test('is in the log but for the probes, in which there is nothing of anybody', () => {
+  test('is in the log but for the probes, in which there is nothing of anybody, and a protocol', () => {
     const quiet = named.filter(([, { audit }]) => audit === null).map(([name]) => name);
-    expect(quiet).toEqual(['GET /health', 'GET /health/ready', 'GET /health/serving']);
+    // The messages of MCP name their actions themselves (test/e2e/mcp.test.ts).
+    expect(quiet).toEqual(['GET /health', 'GET /health/ready', 'GET /health/serving', 'POST /mcp']);
   });
 
   test.each(named)('%s: whatever its answer names as a document is noted', (_, { audit, examples }) => {

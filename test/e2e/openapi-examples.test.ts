@@ -69,6 +69,7 @@ const story = [
   'DELETE /documents/{document_id}',
   'POST /ingest/batch',
   'POST /ingest/files',
+  'POST /mcp',
 ];
 
 /** The same for the requests that pages fill in, each with the least that it needs. */

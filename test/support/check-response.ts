@@ -51,6 +51,10 @@ function checkDeclared(route: Route, { status, headers, text, method }: SeenResp
   const type = headers.get('content-type') ?? '';
   if (shape === undefined) throw new Error(`${about}, which its route does not declare`);
   if (shape === 'download') return;
+  if (shape === 'empty') {
+    assert((text ?? '') === '' && type === '', `${about} with a body`);
+    return;
+  }
   if (shape === 'png') {
     assert(type === 'image/png', `${about} as ${type}`);
     return;

@@ -13,7 +13,7 @@ import type { RateLimit } from '../auth/rate-limit.js';
 import { AbandonedError } from '../services/abandoned-error.js';
 import type { AnswerMemory } from '../services/answer-memory/answer-memory.js';
 import type { Idempotency } from '../services/idempotency/idempotency.js';
-import { auditAnswer, auditPath } from './audit/audit-trail.js';
+import { auditAction, auditAnswer, auditPath } from './audit/audit-trail.js';
 import { baseUrlOf } from './origins.js';
 import { clientAddressOf } from './client-address.js';
 import { continueBody, type BodyReading } from './request/body.js';
@@ -125,6 +125,7 @@ async function runHandler(
     const apiRequest: ApiRequest<unknown, unknown, unknown> = {
       caller,
       ...parts,
+      ...toProtocols(request),
       receiveUpload: raw.type === 'upload' ? createUploadReceiver(request, reading) : null,
       receiveFiles: raw.type === 'upload' ? createFilesReceiver(request, reading) : null,
       receiveItems: raw.type === 'items' ? createItemsReceiver(request, raw.bytes, reading) : null,
@@ -145,6 +146,16 @@ async function runHandler(
     arrival?.leave();
   }
 }
+
+/** The members of a request that only protocols need, which say in bodies what other routes say in their paths. */
+const toProtocols = (
+  request: Request,
+): Pick<ApiRequest<unknown, unknown, unknown>, 'headers' | 'noteAction'> => ({
+  headers: request.headers,
+  noteAction: (action) => {
+    auditAction(request, action);
+  },
+});
 
 /**
  * Returns the key of a request that heeds one, and the fingerprint that it is compared by, null for an upload. @throws
@@ -226,7 +237,7 @@ function authorize(route: Route, request: Request, authenticate: Authenticate): 
   noteRoute(request, route.path, route.audit);
   if (route.permission === 'open') return known ?? anonymous;
   if (!known) throw notAuthenticated();
-  requirePermission(known, route.permission);
+  if (route.permission !== 'any') requirePermission(known, route.permission);
   return known;
 }
 

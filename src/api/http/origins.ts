@@ -4,10 +4,12 @@ import { isLoopbackHost, parseTrustedProxies } from '../../shared/settings/addre
 import { HttpError } from './http-error.js';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, Prefer, X-Request-Id';
+const REQUEST_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, If-Match, Prefer, X-Request-Id, ' +
+  'Mcp-Method, Mcp-Name, MCP-Protocol-Version, Mcp-Session-Id';
 const RESPONSE_HEADERS =
   'X-Request-Id, Location, Link, ETag, Retry-After, Preference-Applied, Idempotent-Replayed, Content-Disposition, ' +
-  'Quire-Ignored, Quire-Rerank, Quire-Total';
+  'Quire-Ignored, Quire-Rerank, Quire-Total, Mcp-Session-Id';
 
 export interface CorsOptions {
   readonly origins: readonly string[];

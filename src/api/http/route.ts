@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestAction } from '../../shared/audit/entry.js';
 import type { z } from 'zod';
 import type { Caller, Permission } from '../auth/authentication.js';
@@ -15,6 +16,8 @@ export interface ApiRequest<Path, Query, Body> {
   readonly path: Path;
   readonly query: Query;
   readonly body: Body;
+  /** For protocols that say more in headers of their own. */
+  readonly headers: IncomingHttpHeaders;
   /** Null unless the route declares `upload` and the request is multipart/form-data. */
   readonly receiveUpload: ReceiveUpload | null;
   /** The same for a form with many files. */
@@ -25,6 +28,8 @@ export interface ApiRequest<Path, Query, Body> {
   /** Returns the names of the fields of an item that were ignored, once; undefined where there are none. */
   readonly takeIgnored: IgnoredFields['takeItem'];
   readonly requestId: string;
+  /** Names the action for the audit log where the body says what it is. @throws UnavailableError as a route's own action does */
+  readonly noteAction: (action: RequestAction) => void;
   /** Public address of this service without a trailing slash, for links in responses. */
   readonly baseUrl: string;
   readonly startedAtMs: number;
@@ -59,8 +64,8 @@ interface Declaration<
   /** The facts that the summary leaves out, in whole sentences, for the OpenAPI page. */
   readonly description?: string;
   readonly tag: string;
-  /** The permission that a token must carry; `open` routes need no token. */
-  readonly permission: Permission | 'open';
+  /** The permission that a token must carry: with `any`, the handler asks for it; `open` routes need no token. */
+  readonly permission: Permission | 'any' | 'open';
   readonly request: {
     readonly path?: Path;
     readonly query?: Query;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type {
   ZodOpenApiMediaTypeObject,
   ZodOpenApiOperationObject,
-  ZodOpenApiOverride,
+  ZodOpenApiOverrideMeta,
   ZodOpenApiRequestBodyObject,
 } from 'zod-openapi';
 import { isPlainObject } from '../../shared/json-values.js';
@@ -73,7 +73,7 @@ function withExamples<Schema extends z.ZodType | undefined>(schema: Schema, exam
 
 /** The description of a parameter stands beside its schema, and need not be in there a second time. */
 const schemaOfParameter =
-  (example?: unknown): ZodOpenApiOverride =>
+  (example?: unknown): ZodOpenApiOverrideMeta =>
   ({ jsonSchema }) => {
     delete jsonSchema.description;
     if (example !== undefined) jsonSchema.examples = [example];

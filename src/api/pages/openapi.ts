@@ -36,6 +36,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Caches: 'Named sets of documents that questions are asked about again and again.',
   Sharing: 'Documents that others share with the caller.',
   Usage: 'Operations of the caller, and their quotas.',
+  Protocols: 'Other interfaces to the same service, for assistants and programs that speak them.',
   Tokens: 'Access tokens.',
   OpenAI:
     'Everything for clients of OpenAI, below `/v1`: set their base URL to this service with `/v1` at its end.',
@@ -136,9 +137,16 @@ function securityOf({ permission, authorize }: Route): NonNullable<ZodOpenApiOpe
 
 function descriptionOf({ description, permission, authorize }: Route): string {
   const byItself = authorize && description;
-  const access = permission === 'open' ? 'Needs no token.' : `Needs the permission \`${permission}\`.`;
+  const access = accessOf(permission);
   if (byItself !== undefined) return byItself;
   return description === undefined ? access : `${description}\n\n${access}`;
+}
+
+function accessOf(permission: Route['permission']): string {
+  if (permission === 'open') return 'Needs no token.';
+  return permission === 'any'
+    ? 'Needs a token; its permissions say what it may do.'
+    : `Needs the permission \`${permission}\`.`;
 }
 
 const SUCCESSES: Readonly<Record<number, string>> = {
@@ -164,6 +172,7 @@ function responseObjects(route: Route): ZodOpenApiResponsesObject {
 
 function responseObject(status: number, shape: ResponseShape, example: unknown): ZodOpenApiResponseObject {
   const description = SUCCESSES[status] ?? errorDescriptions[status] ?? STATUS_CODES[status] ?? 'Answer';
+  if (shape === 'empty') return { description: 'The message was taken, and has no answer.' };
   if (shape === 'download' || shape === 'png') return { description, content: bytesContent(shape, example) };
   if (shape === 'events')
     return { description, content: { 'text/event-stream': mediaType({ type: 'string' }, example) } };

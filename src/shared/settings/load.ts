@@ -19,7 +19,7 @@ export type { Environment, Need, Problem } from './rule.js';
 export type { Settings } from './schema.js';
 
 /** Variables with our prefix that are not settings of `quire.toml`. */
-const otherVariables = ['QUIRE_CONFIG', 'QUIRE_DATA_DIR', 'QUIRE_NO_INSTALL', 'QUIRE_SHARED'];
+const otherVariables = ['QUIRE_CONFIG', 'QUIRE_DATA_DIR', 'QUIRE_NO_INSTALL', 'QUIRE_SHARED', 'QUIRE_TOKEN'];
 const testPrefix = 'QUIRE_TEST_';
 
 const tableSchema = z.record(z.string(), z.unknown());

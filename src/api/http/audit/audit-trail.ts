@@ -121,6 +121,7 @@ function noting(reply: ApiReply, note: (value: unknown) => void): ApiReply {
     case 'events':
       return { ...reply, events: mapIterable(reply.events, passing) };
     case 'download':
+    case 'message':
       return reply;
   }
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { StreamedText } from '../../services/documents/source-text.js';
 
 /** The response that a route declares for a status: the schema of its JSON body, or another kind of response. */
-export type ResponseShape = z.ZodType | 'download' | 'png' | 'events';
+export type ResponseShape = z.ZodType | 'download' | 'png' | 'events' | 'empty';
 export type Responses = Readonly<Record<number, ResponseShape>>;
 
 interface Headers {
@@ -58,9 +58,18 @@ interface DownloadReply extends Headers, Download {
   readonly type: 'download';
 }
 
+/** The answer of a protocol whose library serializes answers itself, with the status that the protocol gives it. */
+interface MessageReply extends Headers {
+  readonly type: 'message';
+  readonly status: number;
+  /** JSON; empty for an answer without a body. */
+  readonly text: string;
+}
+
 /** Any reply that can be sent. */
 export type ApiReply =
   | JsonReply<number, unknown>
+  | MessageReply
   | ItemsReply<unknown>
   | EventsReply<unknown>
   | LinesReply<unknown>
@@ -106,7 +115,8 @@ export type DeclaredReply<Declared extends Responses, Events extends z.ZodType =
   | ([ItemOf<Declared>] extends [never] ? never : ItemsReply<ItemOf<Declared>>)
   | ([ItemOf<Declared>] extends [never] ? never : LinesReply<ItemOf<Declared>>)
   | ([Events] extends [never] ? never : EventsReply<z.output<Events>>)
-  | (Declared extends { readonly 200: 'download' | 'png' } ? DownloadReply : never);
+  | (Declared extends { readonly 200: 'download' | 'png' } ? DownloadReply : never)
+  | (Declared extends { readonly 202: 'empty' } ? MessageReply : never);
 
 /** A result that is waited for, and the memory that it holds meanwhile. */
 interface Waiting<Value> {
@@ -139,6 +149,12 @@ export interface Replies<Declared extends Responses, Events extends z.ZodType = 
     headers?: Readonly<Record<string, string>>,
     form?: EventForm,
   ): EventsReply<z.output<Events>>;
+  /** For routes of protocols, which declare an empty 202. */
+  message(
+    status: number,
+    text: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Declared extends { readonly 202: 'empty' } ? MessageReply : never;
   /** `view` must not reference any part of the request's body. */
   pending<Value>(
     waiting: Waiting<Value>,
@@ -169,6 +185,12 @@ export const reply = {
     headers: Readonly<Record<string, string>> = {},
     form: EventForm = {},
   ): EventsReply<unknown> => ({ type: 'events', events: mapIterable(events, view), headers, form }),
+  message: (status: number, text: string, headers: Readonly<Record<string, string>> = {}): MessageReply => ({
+    type: 'message',
+    status,
+    text,
+    headers,
+  }),
   pending: <Value>(
     { heldBytes, settled }: Waiting<Value>,
     view: (value: Value) => ApiReply,

@@ -30,7 +30,11 @@ export async function sendReply(exchange: Exchange, reply: ApiReply): Promise<vo
   response.set('Cache-Control', 'no-store').set(reply.headers ?? {});
   switch (reply.type) {
     case 'json':
-      await sendBody(exchange, reply, { isHead });
+      await sendBody(exchange, { status: reply.status, text: JSON.stringify(reply.body) }, { isHead });
+      return;
+    case 'message':
+      if (reply.text === '') response.status(reply.status).end();
+      else await sendBody(exchange, reply, { isHead });
       return;
     case 'items':
       await sendItems(response, reply.items, { isHead });
@@ -58,6 +62,7 @@ export async function sendReply(exchange: Exchange, reply: ApiReply): Promise<vo
 async function abandon(reply: ApiReply, reason: unknown): Promise<void> {
   switch (reply.type) {
     case 'json':
+    case 'message':
       return;
     case 'items':
       await abandonIterator(reply.items[Symbol.asyncIterator](), reason);
@@ -74,14 +79,18 @@ async function abandon(reply: ApiReply, reason: unknown): Promise<void> {
   }
 }
 
-type Body = Extract<ApiReply, { type: 'json' }>;
+interface Body {
+  readonly status: number;
+  /** JSON */
+  readonly text: string;
+}
 
 async function sendBody(
   { response, hold }: Exchange,
-  { status, body }: Body,
+  { status, text }: Body,
   { isHead }: { isHead: boolean },
 ): Promise<void> {
-  const bytes = Buffer.from(JSON.stringify(body));
+  const bytes = Buffer.from(text);
   if (isHead || bytes.length <= PIECE_BYTES) {
     sendText(response, status, bytes);
     return;

@@ -65,11 +65,18 @@ const schemas = {
   },
 };
 
+const describedBy = (schema: object) =>
+  z.unknown().meta({
+    override: ({ jsonSchema }) => {
+      Object.assign(jsonSchema, schema);
+    },
+  });
+
 /**
  * The language of filters as JSON schemas, by the names under which they refer to each other, with the limits that
  * `parseFilter` checks, as far as a schema can express them. Keys of metadata and `$and`, `$or` and `$not` are in schemas
  * of their own: types with properties beside other keys of another type cannot be written in TypeScript.
  */
 export const filterSchemas: Readonly<Record<string, z.ZodType>> = Object.fromEntries(
-  Object.entries(schemas).map(([id, override]) => [id, z.unknown().meta({ override })] as const),
+  Object.entries(schemas).map(([id, schema]) => [id, describedBy(schema)] as const),
 );

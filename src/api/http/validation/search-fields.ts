@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ZodOpenApiSchemaObject } from 'zod-openapi';
 import { SHARED } from '../../../shared/access/sharing.js';
 import type { ValidationItem } from '../../../shared/errors.js';
 import {
@@ -63,10 +64,10 @@ const bounds =
   `${String(MAX_FILTER_BYTES)} bytes of keys and values as JSON; else 422.`;
 
 /** The field may be null; the schema of filters themselves is in `filter-schemas.ts`. */
-const filtersField = {
+const filtersField: ZodOpenApiSchemaObject = {
   description: `Conditions on metadata, by key. ${bounds}`,
   anyOf: [{ $ref: '#/components/schemas/Filter' }, { type: 'null' }],
-} as const;
+};
 
 /** A client's filter, parsed and as it was sent; named caches store the latter. Both are null when it is absent. */
 export interface RequestFilter {
