@@ -5,6 +5,7 @@ import type { Guesses } from './auth/guess-limit.js';
 import type { Route } from './http/route.js';
 import type { LifecyclePhase } from './lifecycle.js';
 import { createCacheRoutes } from './routes/caches/caches.js';
+import { createCollectionRoutes } from './routes/collections.js';
 import { createContentRoutes, createDownloadRoutes, createPageRoutes } from './routes/document-content.js';
 import { createDocumentRoutes } from './routes/documents.js';
 import { createHealthRoutes } from './routes/health.js';
@@ -76,6 +77,7 @@ export function documentRoutes(
     ingestBatchRoute({ ...parts, maxDocuments, stopping: waiter.stopping }),
     ingestFilesRoute({ ...parts, maxFiles }),
     ...createDocumentRoutes(parts),
+    ...createCollectionRoutes(parts),
     ...createSharingRoutes(parts),
     ...createContentRoutes(parts),
     ...createDownloadRoutes(parts),

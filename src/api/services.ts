@@ -6,6 +6,9 @@ import { usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
 import type { ApiContext } from './context.js';
 import { createUsageAccounting } from './services/usage-accounting.js';
+import { createCollectionStore } from '../shared/collections/collection-store.js';
+import { createCollectionDocuments } from './services/collections/collection-documents.js';
+import { createCollections, type Collections } from './services/collections/collections.js';
 import { createRenewalPause } from './services/caches/renewal-pause.js';
 import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
@@ -76,10 +79,12 @@ export type DocumentServices = ReturnType<typeof createDocumentServices>;
 
 /** Creates what routes and protocols do, without HTTP. */
 export function createServices(context: ServiceContext, links: DownloadLinks) {
+  const documentServices = createDocumentServices(context, links);
+  const { collections } = documentServices;
   return {
-    ...createDocumentServices(context, links),
-    ...createSearchServices(context, links),
-    caches: createCaches(context),
+    ...documentServices,
+    ...createSearchServices(context, { links, collections }),
+    caches: createCaches(context, collections),
   };
 }
 
@@ -93,11 +98,13 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
   const { admit, admitSome } = createAdmission(context.redis, settings.ingest, context.memory);
   const room = createRequireRoom(context.memory);
   const accounting = createUsageAccounting(context.usage);
+  const { collections, createMembers } = openCollections(context, room);
   const duplicates = createDuplicates(context.redis, records);
   const beginAgain = createBeginAgain(change, jobs);
-  const storing = { records, sources, jobs, accounting, duplicates, requireQuota };
+  const storing = { records, sources, jobs, accounting, duplicates, collections, requireQuota };
   const batch = { ...storing, beginAgain, admit, admitSome, waiter, logger, waitSeconds, maxFileBytes };
   const lists = createCallerLists({ sharedViews, records, room });
+  const reading = { records, chunks, index, sharedViews, collections };
   return {
     admit,
     room,
@@ -105,7 +112,7 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
     answerAgain: createAnswerAgain({ records, beginAgain, waitForDocument }),
     ingestTexts: createIngestTexts(batch),
     ingestFiles: createIngestFiles(batch),
-    documents: createReadDocuments({ records, chunks, index, sharedViews, memory: answerMemory }),
+    documents: createReadDocuments({ ...reading, memory: answerMemory }),
     readExtraction: createReadExtraction({ records, chunks }),
     changes: createDocumentChanges({ records, change, admit, room, jobs, waitForDocument }),
     lists,
@@ -114,6 +121,23 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
     openDownload: createDownloads({ records, storage, logger }),
     links,
     readPage: createPages(context),
+    collections,
+    collectionDocuments: createMembers({ change, jobs, waitForDocument, waitSeconds }),
+  };
+}
+
+/** Opens the collections, and what is done with the documents in them. */
+function openCollections(
+  { redis, index, sharedViews, logger }: DocumentServiceContext,
+  room: ReturnType<typeof createRequireRoom>,
+) {
+  const store = createCollectionStore(redis);
+  const collections = createCollections({ store, sharedViews, room, logger });
+  const own = { store, collections, index, room };
+  return {
+    collections,
+    createMembers: (parts: Omit<Parameters<typeof createCollectionDocuments>[0], keyof typeof own>) =>
+      createCollectionDocuments({ ...own, ...parts }),
   };
 }
 
@@ -145,11 +169,15 @@ function createPages({
   return createReadPage({ records, chunks, pictures, renderPage, memory: answerMemory });
 }
 
-function createSearchServices(context: ServiceContext, links: DownloadLinks) {
+function createSearchServices(
+  context: ServiceContext,
+  { links, collections }: { readonly links: DownloadLinks; readonly collections: Collections },
+) {
   const { settings, logger, records, chunks, storage, completer, countTokens } = context;
   const { search, rerankedSearch, sharedViews, answerMemory: memory } = context;
   const accounting = createUsageAccounting(context.usageOfReads);
-  const searching = { search, rerankedSearch, sharedViews, accounting, memory, countTokens };
+  const finding = { search, rerankedSearch, sharedViews, collections };
+  const searching = { ...finding, accounting, memory, countTokens };
   const texts = createSourceTexts({ storage, chunks, logger });
   const defaultMaxTokens = settings.completion.maxTokens;
   const { megabytes } = recommendedEmbedding[settings.models.language];
@@ -160,12 +188,18 @@ function createSearchServices(context: ServiceContext, links: DownloadLinks) {
   };
 }
 
-function createCaches(context: ServiceContext) {
+function createCaches(context: ServiceContext, collections: Collections) {
   const { settings, logger, records, chunks, index } = context;
   const { caches, cacheEngines: engines, jobs, waiter, sharedViews } = context;
   return createCacheService({
     caches,
-    selection: createCacheSelection({ index, records, sharedViews, overlap: settings.chunk.overlap }),
+    selection: createCacheSelection({
+      index,
+      records,
+      sharedViews,
+      collections,
+      overlap: settings.chunk.overlap,
+    }),
     records,
     chunks,
     jobs,

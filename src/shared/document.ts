@@ -104,6 +104,8 @@ export const documentSchema = z.object({
   writers: z.array(z.string()),
   admins: z.array(z.string()),
   metadata: metadataSchema,
+  /** The collections that it was put into; absent for most. Collections that are gone may be among them. */
+  collections: z.array(z.string()).nullish(),
   /** The version of the newest content, published or not. */
   version: z.number().int().positive(),
   /** The number of runs at ingesting `version`. Both together fence off stale runs. */
@@ -167,6 +169,7 @@ export const matchableSchema = documentSchema.pick({
   writers: true,
   admins: true,
   metadata: true,
+  collections: true,
   published: true,
   pending: true,
 });

@@ -5,7 +5,7 @@ import { createRetrieval } from '../../src/api/services/retrieval/retrieval.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
 import { makeContent, makeDocument } from '../support/documents.js';
-import { everythingShared } from '../support/everything-shared.js';
+import { everythingShared, noCollections } from '../support/everything-shared.js';
 
 const MEGABYTE = 1024 ** 2;
 const list = (letter: string) => Array.from({ length: 1_000 }, (_, i) => letter.repeat(120) + String(i));
@@ -52,6 +52,7 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
       readSome(ids, enoughBytes),
   };
   const documents = createReadDocuments({
+    collections: noCollections,
     sharedViews: everythingShared,
     memory,
     records,
@@ -115,6 +116,7 @@ test('searches whose hits turn out large are searched again when there is room',
   let searches = 0;
   let peak = 0;
   const retrieval = createRetrieval({
+    collections: noCollections,
     memory,
     rerankedSearch: null,
     sharedViews: everythingShared,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse.js';
-import { sharedField, rerankWish, bodyFilters } from '../http/validation/search-fields.js';
+import { collectionField, sharedField, rerankWish, bodyFilters } from '../http/validation/search-fields.js';
 import { RANKINGS } from '../../shared/search/ranking.js';
 import {
   jsonFloat,
@@ -50,6 +50,7 @@ const search = {
   ranking: optionalNull(z.enum(RANKINGS)).describe(RANKING_DESCRIPTION),
   rerank: rerankWish,
   shared: sharedField,
+  collection: collectionField,
 };
 const searchBody = z
   .object(search)
@@ -69,8 +70,8 @@ const queryBody = z
 
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query, filters, k, min_score: minScore, ranking, rerank, shared } = body;
-  const asked = { query, filter: filters.filter, k, minScore, ranking, rerank, shared };
+  const { query, filters, k, min_score: minScore, ranking, rerank, shared, collection } = body;
+  const asked = { query, filter: filters.filter, k, minScore, ranking, rerank, shared, collection };
   return { principal: caller.principal, baseUrl, startedAtMs, signal, ...asked };
 }
 
@@ -98,7 +99,7 @@ const chunksRoute = (retrieval: Retrieval) =>
     summary: 'Find the chunks that fit a query best',
     description: 'Returns at most `k` chunks, best first, of documents that the caller may read.',
     request: { body: searchBody },
-    responses: { 200: z.array(chunkResult), 400: errorBody },
+    responses: { 200: z.array(chunkResult), 400: errorBody, 404: errorBody },
     examples: retrieveChunksExamples,
     handle: async (request, reply) => {
       const found = await retrieval.chunks(toRequest(request));
@@ -117,7 +118,7 @@ const documentsRoute = (retrieval: Retrieval) =>
     summary: 'Find the documents that fit a query best',
     description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
     request: { body: searchBody },
-    responses: { 200: z.array(documentResult), 400: errorBody },
+    responses: { 200: z.array(documentResult), 400: errorBody, 404: errorBody },
     examples: retrieveDocumentsExamples,
     handle: async (request, reply) => {
       const found = await retrieval.documents(toRequest(request));
@@ -137,7 +138,7 @@ const queryRoute = (completions: CompletionService) =>
       'comes as server-sent events: one for each piece of text, then one with the usage and the sources. An answer that ' +
       'fails after its first event, or outlives the token, ends with an event of the type `error`.',
     request: { body: queryBody },
-    responses: { 200: completion, 400: errorBody },
+    responses: { 200: completion, 400: errorBody, 404: errorBody },
     examples: queryExamples,
     events: completionEvent,
     handle: async (request, reply) => {

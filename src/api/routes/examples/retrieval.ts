@@ -1,3 +1,4 @@
+import { COLLECTION_ID, collectionNotFound } from './collections.js';
 import { handover, HANDOVER_ID, lease, LEASE_ID, leaseText } from './story.js';
 
 const search = { query: 'How much is the rent?', filters: { kind: 'lease' }, k: 2, min_score: 0.2 };
@@ -8,9 +9,10 @@ const noReranker = {
 
 export const retrieveChunksExamples = {
   plain: { query: search.query },
-  body: { ...search, ranking: 'lexical' as const, rerank: false },
+  body: { ...search, ranking: 'lexical' as const, rerank: false, collection: COLLECTION_ID },
   responses: {
     400: noReranker,
+    404: collectionNotFound,
     200: [
       {
         content: leaseText,
@@ -35,6 +37,7 @@ export const retrieveDocumentsExamples = {
   body: { query: 'Which window does not close?', k: 2, min_score: 0.2 },
   responses: {
     400: noReranker,
+    404: collectionNotFound,
     200: [
       {
         score: 0.75,
@@ -83,6 +86,7 @@ export const queryExamples = {
   body: { ...search, max_tokens: 200, temperature: 0, stream: false },
   responses: {
     400: noReranker,
+    404: collectionNotFound,
     200: {
       completion:
         'Extracted from the documents (no language model is configured):\n\n' +

@@ -3,6 +3,7 @@ import { isPlainObject } from '../../../shared/json-values.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
 import { HttpError } from '../../http/http-error.js';
 import { missingFiles, type ReceiveFiles } from '../../http/request/upload.js';
+import { INTO_DESCRIPTION } from '../../http/validation/search-fields.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
 import type { FileDetails, IngestFiles } from '../../services/ingest/batch/ingest-files.js';
@@ -19,6 +20,14 @@ const DESCRIPTION =
 const OCR_DESCRIPTION =
   'Which pages and pictures are read by text recognition (see `/ingest/file`): `auto`, `off` or `force` for all files, or ' +
   'a JSON array with one of these words for each of them.';
+
+const collectionField = z
+  .string()
+  .optional()
+  .meta({
+    description: `${INTO_DESCRIPTION} One for all files, or a JSON array with one for each of them.`,
+    examples: [''],
+  });
 
 const fieldsOf = (maxFiles: number) =>
   z
@@ -57,6 +66,7 @@ const fieldsOf = (maxFiles: number) =>
         .string()
         .optional()
         .meta({ description: OCR_DESCRIPTION, examples: ['auto'] }),
+      collection: collectionField,
     })
     .meta({ id: 'IngestFiles', description: 'Files to ingest, and what is to be known of each.' });
 
@@ -76,8 +86,9 @@ const FORM = {
     access_control: FIELD_BYTES,
     on_duplicate: FIELD_BYTES,
     ocr: FIELD_BYTES,
+    collection: FIELD_BYTES,
   },
-  words: ['on_duplicate', 'ocr'],
+  words: ['on_duplicate', 'ocr', 'collection'],
 };
 
 export const ingestFilesRoute = ({

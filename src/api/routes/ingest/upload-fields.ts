@@ -5,6 +5,7 @@ import {
   accessControl as accessLists,
   statedLists,
 } from '../../http/validation/document-fields.js';
+import { intoCollection } from '../../http/validation/search-fields.js';
 import { parseRequest } from '../../http/validation/validation-errors.js';
 import { HttpError } from '../../http/http-error.js';
 import { parseJson } from '../../http/json/json.js';
@@ -30,7 +31,7 @@ import type { DocumentDetails } from '../../services/ingest/ingest.js';
 export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
 
 /** Fields that are words, with their limits. All others are JSON objects. */
-const WORDS = { on_duplicate: 64, ocr: 64 } as const;
+const WORDS = { on_duplicate: 64, ocr: 64, collection: 256 } as const;
 const isWord = (name: string): boolean => Object.hasOwn(WORDS, name);
 const FIELDS = { ...LIMITS, ...WORDS };
 
@@ -52,6 +53,8 @@ const fieldsSchema = z.object({
   access_control: optionalNull(accessLists),
   on_duplicate: optionalNullOr(onDuplicate, 'new'),
   ocr: optionalNull(ocrMode),
+  // Forms of pages send an empty text for a field that was left alone.
+  collection: z.preprocess((value) => (value === '' ? undefined : value), intoCollection),
 });
 
 /** Receives the file of an upload and how it is to be read, and skips all other form fields. */
@@ -107,9 +110,13 @@ async function receive<Stored>(
 
 /** @throws HttpError 422 for fields that are not as they should be */
 export function parseDetails(fields: Readonly<Record<string, unknown>>): DocumentDetails {
-  const { metadata, access_control, on_duplicate, ocr } = parseRequest(fieldsSchema, fields, 'body');
+  const { metadata, access_control, on_duplicate, ocr, collection } = parseRequest(
+    fieldsSchema,
+    fields,
+    'body',
+  );
   const accessControl = statedLists(access_control ?? {});
-  return { metadata, accessControl, onDuplicate: on_duplicate, ocr: ocr ?? undefined };
+  return { metadata, accessControl, onDuplicate: on_duplicate, ocr: ocr ?? undefined, collection };
 }
 
 /** Each field is checked when it arrives, so that an invalid one ends the upload. */

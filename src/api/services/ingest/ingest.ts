@@ -7,6 +7,7 @@ import type { Records } from '../../../shared/documents/records.js';
 import { DuplicateDeletedError } from '../../../shared/errors.js';
 import type { OcrMode } from '../../../readers/index.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
+import type { Collections } from '../collections/collections.js';
 import type { RequestContext } from '../request-context.js';
 import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';
 import type { ReceiveFile } from './incoming.js';
@@ -27,6 +28,8 @@ export interface DocumentDetails {
   readonly onDuplicate: OnDuplicate;
   /** The pages of a file that are read by text recognition; the setting holds where it is undefined. */
   readonly ocr: OcrMode | undefined;
+  /** The collection that it is put into; undefined for none. */
+  readonly collection: string | undefined;
 }
 
 export interface TextIngest extends DocumentDetails {
@@ -49,6 +52,7 @@ export interface IngestParts extends StoreRecordsParts {
   readonly waitForDocument: WaitForDocument;
   readonly accounting: Accounting;
   readonly duplicates: Duplicates;
+  readonly collections: Pick<Collections, 'into'>;
   /** Refuses a file before it is received, if its owner can have no more. @throws OverQuotaError */
   readonly requireQuota: (ownerId: string) => Promise<void>;
 }
@@ -67,13 +71,27 @@ export function createIngest(parts: IngestParts): Ingest {
     ingestFile: async (receive, context) => {
       await parts.requireQuota(context.callerId);
       const documentId = documentIdOf(context);
+      const checked = receivePermitted(parts, receive, context);
       const storeFile = () =>
-        sources.storeFile({ documentId, version: 1, ownerId: context.callerId }, receive);
+        sources.storeFile({ documentId, version: 1, ownerId: context.callerId }, checked);
       const { content, details } = await accounting.begin(begunOperation('ingest_file', context), storeFile);
       return accept({ ...parts, store }, newDocumentOf(content, details, { documentId, context }), context);
     },
   };
 }
+
+/** Refuses a file for a collection that the caller may not write, so that its bytes are discarded. */
+const receivePermitted =
+  (
+    { collections }: Pick<IngestParts, 'collections'>,
+    receive: ReceiveFile<DocumentDetails>,
+    { principal }: RequestContext,
+  ): ReceiveFile<DocumentDetails> =>
+  async (target) => {
+    const received = await receive(target);
+    await collections.into(received.details.collection, principal);
+    return received;
+  };
 
 /** A request with an `Idempotency-Key` has the id of its document before it begins. */
 const documentIdOf = ({ reservation }: RequestContext): string => reservation?.id ?? randomUUID();
@@ -135,12 +153,13 @@ interface Asked {
   readonly context: RequestContext;
 }
 
-/** Keeps a text, and returns the new document that it is to be. */
+/** Keeps a text, and returns the new document that it is to be. @throws NotFoundError, ForbiddenError for its collection */
 export async function keepText(
-  { sources, accounting }: Pick<IngestParts, 'sources' | 'accounting'>,
+  { sources, accounting, collections }: Pick<IngestParts, 'sources' | 'accounting' | 'collections'>,
   { content: text, filename, ...details }: TextIngest,
   { documentId, context, items }: Asked & Pick<SourceOwner, 'items'>,
 ): Promise<NewDocument> {
+  await collections.into(details.collection, context.principal);
   const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
   const owner = { documentId, version: 1, ownerId: context.callerId, ...(items && { items }) };
   const { content, source } = await accounting.begin(operation, () => sources.storeText(owner, text));
@@ -151,11 +170,12 @@ export async function keepText(
 /** Returns the new document that kept bytes are to be. */
 export function newDocumentOf(
   content: Content,
-  { onDuplicate, ocr, ...details }: DocumentDetails,
+  { onDuplicate, ocr, collection, ...details }: DocumentDetails,
   { documentId, context }: Asked,
 ): NewDocument {
   const { callerId, startedAtMs } = context;
-  const of = { ...details, documentId, ownerId: callerId, callerId, startedAtMs };
+  const collections = collection === undefined ? undefined : [collection];
+  const of = { ...details, collections, documentId, ownerId: callerId, callerId, startedAtMs };
   return { record: newDocument(withOcr(content, ocr), of), ...recordRules(onDuplicate, context) };
 }
 

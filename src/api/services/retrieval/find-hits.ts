@@ -1,9 +1,10 @@
-import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
+import { bothFilters, type Shared, type SharedViews } from '../../../shared/access/sharing.js';
 import { ImpossibleError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { Hit, SearchRequest } from '../../../shared/search/request.js';
 import type { RerankedSearch, RerankReport, RerankWish } from '../../../shared/search/reranked-search.js';
 import type { Search } from '../../../shared/search/search.js';
+import type { Collections } from '../collections/collections.js';
 import { heldSize, type MemoryLease, type Wanted } from '../answer-memory/answer-memory.js';
 
 export interface FindHitsParts {
@@ -11,12 +12,15 @@ export interface FindHitsParts {
   /** Null without a reranker. */
   readonly rerankedSearch: RerankedSearch | null;
   readonly sharedViews: Pick<SharedViews, 'within'>;
+  readonly collections: Pick<Collections, 'scope'>;
 }
 
 type HitsRequest = Omit<SearchRequest, 'guard'> & {
   readonly rerank: RerankWish | null;
   /** The documents of others that are found; as the setting says where it is undefined. */
   readonly shared?: Shared | undefined;
+  /** The collection that is searched; undefined for all documents. */
+  readonly collection?: string | undefined;
 };
 
 export interface SearchResult {
@@ -33,15 +37,20 @@ export function hitsWanted(parts: FindHitsParts, request: HitsRequest): Wanted {
   return { callerId: principal.id, signal, bytes: bytesOf(expectedOf(parts, request)) };
 }
 
-/** Searches within a lease of the size that `hitsWanted` returns, and reranks where that is asked for. */
-export function findHits(
+/**
+ * Searches within a lease of the size that `hitsWanted` returns, and reranks where that is asked for.
+ * @throws NotFoundError for a collection that the caller may not read
+ */
+export async function findHits(
   parts: FindHitsParts,
   request: HitsRequest,
   lease: MemoryLease,
 ): Promise<SearchResult> {
   const expected = expectedOf(parts, request);
-  const { rerank, shared: _, ...asked } = request;
-  return parts.sharedViews.within(request, async ({ filter, guard }) => {
+  const { rerank, shared: _, collection, ...asked } = request;
+  const scope = await parts.collections.scope(collection, request.principal);
+  const looking = { ...request, filter: bothFilters(request.filter, scope) };
+  return parts.sharedViews.within(looking, async ({ filter, guard }) => {
     const viewed = { ...asked, filter, guard };
     if (rerank === null) {
       const hits = await searchWithinMemory(parts.search, viewed, { lease, expected });
