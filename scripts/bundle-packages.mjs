@@ -8,7 +8,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'dist', 'packages');
 
 /** Packages of many files that look for no others beside their code. */
-const BUNDLED = ['bullmq', 'express', 'jsonwebtoken', 'prom-client', 'redis', 'zod', 'zod-openapi'];
+const BUNDLED = [
+  'bullmq',
+  'express',
+  'jsonwebtoken',
+  'prom-client',
+  'redis',
+  'redis-om',
+  'zod',
+  'zod-openapi',
+];
 /** Native code, which BullMQ takes where it is there, and a package that others share with it. */
 const APART = ['msgpackr-extract', '@opentelemetry/api'];
 

@@ -23,7 +23,7 @@ import type { Route } from './http/route.js';
 import { createSecurityHeaders } from './http/security-headers.js';
 import type { UnknownFields } from './http/unknown-fields.js';
 import type { LifecyclePhase } from './lifecycle.js';
-import type { Secrets } from './routes.js';
+import type { Secrets } from './services.js';
 import { createHealthRoutes } from './routes/health.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import type { Idempotency } from './services/idempotency/idempotency.js';

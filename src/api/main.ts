@@ -20,7 +20,7 @@ import {
   type Messages,
 } from './http/connections/server.js';
 import { createProcessMetrics, type ProcessMetrics } from './pages/process-metrics.js';
-import type { Secrets } from './routes.js';
+import type { Secrets } from './services.js';
 import { createAnswerMemory, type AnswerMemory } from './services/answer-memory/answer-memory.js';
 
 const MEGABYTE = 1024 ** 2;

@@ -9,6 +9,7 @@ import { difyRoute } from './protocols/dify/retrieval.js';
 import { openWebUIRoute } from './protocols/open-webui/search.js';
 import { createOpenAIRoutes } from './protocols/openai/routes.js';
 import { createCacheRoutes } from './routes/caches/caches.js';
+import { createCollectionRoutes } from './routes/collections.js';
 import { createContentRoutes, createDownloadRoutes, createPageRoutes } from './routes/document-content.js';
 import { createDocumentRoutes } from './routes/documents.js';
 import { createHealthRoutes } from './routes/health.js';
@@ -19,32 +20,31 @@ import { createRetrievalRoutes } from './routes/retrieval.js';
 import { createSharingRoutes } from './routes/sharing.js';
 import { createTokenRoutes } from './routes/tokens.js';
 import { createUsageRoutes } from './routes/usage.js';
-import {
-  createServices,
-  type DocumentServiceContext,
-  type DocumentServices,
-  type ServiceContext,
+import type {
+  DocumentServiceContext,
+  DocumentServices,
+  Secrets,
+  ServiceContext,
+  Services,
 } from './services.js';
-import { createDownloadLinks } from './services/documents/downloads.js';
 import { createReadiness, readinessChecks, untilStopping } from './services/health.js';
 import { createReadRecentUsage } from './services/recent-usage.js';
 import { createTokenUri } from './services/token-uri.js';
 import { createMcpRoute } from './protocols/mcp/route.js';
 
-/** The current secret, then the previous one while the secret is being changed. */
-export type Secrets = readonly [string, ...string[]];
-
 interface RouteParts {
+  readonly services: Services;
   readonly secrets: Secrets;
   readonly guesses: Guesses;
   readonly phase: () => LifecyclePhase;
 }
 
 /** Creates all routes of the API. */
-export function createRoutes(context: ServiceContext, { secrets, guesses, phase }: RouteParts): Route[] {
+export function createRoutes(
+  context: ServiceContext,
+  { services, secrets, guesses, phase }: RouteParts,
+): Route[] {
   const { settings } = context;
-  const links = createDownloadLinks({ secrets, validSeconds: settings.api.downloadUrlSeconds });
-  const services = createServices(context, links);
   const { uriScheme: scheme, uriHost: host, uriPort: port } = settings.api;
   return [
     ...healthRoutes(context, phase),
@@ -86,6 +86,7 @@ export function documentRoutes(
     ingestBatchRoute({ ...parts, maxDocuments, stopping: waiter.stopping }),
     ingestFilesRoute({ ...parts, maxFiles }),
     ...createDocumentRoutes(parts),
+    ...createCollectionRoutes(parts),
     ...createSharingRoutes(parts),
     ...createContentRoutes(parts),
     ...createDownloadRoutes(parts),

@@ -6,6 +6,9 @@ import { isEmbedderRemote, usesEmbeddingModel } from '../shared/settings/chosen-
 import type { Settings } from '../shared/settings/schema.js';
 import type { ApiContext } from './context.js';
 import { createUsageAccounting } from './services/usage-accounting.js';
+import { createCollectionStore } from '../shared/collections/collection-store.js';
+import { createCollectionDocuments } from './services/collections/collection-documents.js';
+import { createCollections, type Collections } from './services/collections/collections.js';
 import { createRenewalPause } from './services/caches/renewal-pause.js';
 import { createCacheSelection } from './services/caches/cache-selection.js';
 import { createCacheService } from './services/caches/caches.js';
@@ -16,7 +19,7 @@ import { createLookUp } from './services/documents/lookup.js';
 import { createReadExtraction } from './services/documents/read-extraction.js';
 import { createReadDocuments } from './services/documents/read-documents.js';
 import { createReadPage, createRenderPage } from './services/documents/read-page.js';
-import { createDownloads, type DownloadLinks } from './services/documents/downloads.js';
+import { createDownloadLinks, createDownloads, type DownloadLinks } from './services/documents/downloads.js';
 import { createSourceTexts } from './services/documents/source-text.js';
 import { createAdmission } from './services/ingest/admission/admission.js';
 import { createAnswerAgain, createBeginAgain } from './services/ingest/answer-again.js';
@@ -42,6 +45,9 @@ import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createCallerLists } from './services/sharing/caller-lists.js';
 import { createMembership } from './services/sharing/membership.js';
 import type { DocumentReaders } from './view/router.js';
+
+/** The current secret, then the previous one while the secret is being changed. */
+export type Secrets = readonly [string, ...string[]];
 
 /** The context of the process, and the memory that all answers share. */
 export interface ServiceContext extends ApiContext {
@@ -82,11 +88,14 @@ export type Services = ReturnType<typeof createServices>;
 export type DocumentServices = ReturnType<typeof createDocumentServices>;
 
 /** Creates what routes and protocols do, without HTTP. */
-export function createServices(context: ServiceContext, links: DownloadLinks) {
+export function createServices(context: ServiceContext, secrets: Secrets) {
+  const links = createDownloadLinks({ secrets, validSeconds: context.settings.api.downloadUrlSeconds });
+  const documentServices = createDocumentServices(context, links);
+  const { collections } = documentServices;
   return {
-    ...createDocumentServices(context, links),
-    ...createSearchServices(context, links),
-    caches: createCaches(context),
+    ...documentServices,
+    ...createSearchServices(context, { links, collections }),
+    caches: createCaches(context, collections),
     ...createModelServices(context),
   };
 }
@@ -101,9 +110,10 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
   const { admit, admitSome } = createAdmission(context.redis, settings.ingest, context.memory);
   const room = createRequireRoom(context.memory);
   const accounting = createUsageAccounting(context.usage);
+  const { collections, createMembers } = openCollections(context, room);
   const beginAgain = createBeginAgain(change, jobs);
   const known = openKnown(context.redis, { records, sources, change, jobs });
-  const storing = { records, sources, jobs, accounting, requireQuota, ...known };
+  const storing = { records, sources, jobs, accounting, collections, requireQuota, ...known };
   const batch = { ...storing, beginAgain, admit, admitSome, waiter, logger, waitSeconds, maxFileBytes };
   const lists = createCallerLists({ sharedViews, records, room });
   return {
@@ -113,7 +123,7 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
     answerAgain: createAnswerAgain({ records, beginAgain, waitForDocument }),
     ingestTexts: createIngestTexts(batch),
     ingestFiles: createIngestFiles(batch),
-    ...createDocumentReaders(context),
+    ...createDocumentReaders(context, collections),
     countFacets: createCountFacets({
       records,
       index: context.index,
@@ -127,6 +137,8 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
     membership: createMembership({ lists, change, room, jobs, waitForDocument }),
     contentUpdates: createContentUpdates({ records, sources, change, jobs, waitForDocument, accounting }),
     links,
+    collections,
+    collectionDocuments: createMembers({ change, jobs, waitForDocument, waitSeconds }),
   };
 }
 
@@ -144,6 +156,21 @@ function openKnown(
   };
 }
 
+/** Opens the collections, and what is done with the documents in them. */
+function openCollections(
+  { redis, index, sharedViews, logger }: DocumentServiceContext,
+  room: ReturnType<typeof createRequireRoom>,
+) {
+  const store = createCollectionStore(redis);
+  const collections = createCollections({ store, sharedViews, room, logger });
+  const own = { store, collections, index, room };
+  return {
+    collections,
+    createMembers: (parts: Omit<Parameters<typeof createCollectionDocuments>[0], keyof typeof own>) =>
+      createCollectionDocuments({ ...own, ...parts }),
+  };
+}
+
 /** Opens the storage of contents, within the quotas of their owners. */
 function openSources({ redis, storage, drafts, settings, logger }: DocumentServiceContext) {
   const quotas = quotasOf(settings);
@@ -156,35 +183,32 @@ function openSources({ redis, storage, drafts, settings, logger }: DocumentServi
 }
 
 /** Creates the services that show documents to their readers: their texts, their sources, their pages. */
-export function createDocumentReaders({
-  redis,
-  records,
-  chunks,
-  index,
-  jobs,
-  waiter,
-  storage,
-  logger,
-  sharedViews,
-  memory: redisMemory,
-  answerMemory: memory,
-}: Omit<DocumentServiceContext, 'settings'>): DocumentReaders {
+function createDocumentReaders(
+  context: Omit<DocumentServiceContext, 'settings'>,
+  collections: Collections,
+): DocumentReaders {
+  const { redis, records, chunks, index, jobs, waiter, storage, logger, sharedViews } = context;
+  const memory = context.answerMemory;
   const pictures = createPagePictures(redis);
   const waits = createPageWaits(redis);
-  const room = createRequireRoom(redisMemory);
+  const room = createRequireRoom(context.memory);
   const renderPage = createRenderPage({ pictures, waits, jobs, waiter, room });
   return {
-    documents: createReadDocuments({ records, chunks, index, sharedViews, memory }),
+    documents: createReadDocuments({ records, chunks, index, sharedViews, collections, memory }),
     openDownload: createDownloads({ records, storage, logger }),
     readPage: createReadPage({ records, chunks, pictures, renderPage, memory }),
   };
 }
 
-function createSearchServices(context: ServiceContext, links: DownloadLinks) {
+function createSearchServices(
+  context: ServiceContext,
+  { links, collections }: { readonly links: DownloadLinks; readonly collections: Collections },
+) {
   const { settings, logger, records, chunks, storage, completer, countTokens } = context;
   const { search, rerankedSearch, details, sharedViews, answerMemory: memory } = context;
   const accounting = createUsageAccounting(context.usageOfReads);
-  const searching = { search, rerankedSearch, details, sharedViews, accounting, memory, countTokens };
+  const finding = { search, rerankedSearch, details, sharedViews, collections };
+  const searching = { ...finding, accounting, memory, countTokens };
   const texts = createSourceTexts({ storage, chunks, logger });
   const defaultMaxTokens = settings.completion.maxTokens;
   const { megabytes } = recommendedEmbedding[settings.models.language];
@@ -206,12 +230,18 @@ function createModelServices(context: ServiceContext) {
   };
 }
 
-function createCaches(context: ServiceContext) {
+function createCaches(context: ServiceContext, collections: Collections) {
   const { settings, logger, records, chunks, index } = context;
   const { caches, cacheEngines: engines, jobs, waiter, sharedViews } = context;
   return createCacheService({
     caches,
-    selection: createCacheSelection({ index, records, sharedViews, overlap: settings.chunk.overlap }),
+    selection: createCacheSelection({
+      index,
+      records,
+      sharedViews,
+      collections,
+      overlap: settings.chunk.overlap,
+    }),
     records,
     chunks,
     jobs,

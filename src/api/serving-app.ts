@@ -9,8 +9,8 @@ import type { BodyBudget } from './http/request/body-budget.js';
 import type { LifecyclePhase } from './lifecycle.js';
 import { createMetricsPage } from './pages/metrics-page.js';
 import type { ProcessMetrics } from './pages/process-metrics.js';
-import { createRoutes, type Secrets } from './routes.js';
-import { createDocumentReaders } from './services.js';
+import { createRoutes } from './routes.js';
+import { createServices, type Secrets } from './services.js';
 import { createCommitChange } from './services/documents/commit-change.js';
 import { createDocumentChanges } from './services/documents/document-changes.js';
 import { createDocumentInspection } from './services/documents/document-inspection.js';
@@ -44,9 +44,11 @@ export function createServingApp(
   const { redis, logger } = context;
   const rateLimit = perMinute > 0 ? createRateLimit(windows, { perMinute }) : null;
   const login = { redis, secrets, guesses, bodies, ...loginSettings(context, secrets) };
+  const serving = { ...context, answerMemory };
+  const services = createServices(serving, secrets);
   const view = createView({
     ...login,
-    ...createDocumentReaders({ ...context, answerMemory }),
+    ...services,
     rateLimit,
     memory: answerMemory,
   });
@@ -55,7 +57,7 @@ export function createServingApp(
     pages: [...createOperatorPages(context, { login, processMetrics }), { path: '/view', handler: view }],
     rateLimit,
     idempotency: createIdempotency({ redis, logger, limitBytes: idempotencyMegabytes * 1024 ** 2 }),
-    routes: createRoutes({ ...context, answerMemory }, { secrets, guesses, phase }),
+    routes: createRoutes(serving, { services, secrets, guesses, phase }),
   });
 }
 

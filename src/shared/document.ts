@@ -109,6 +109,8 @@ export const documentSchema = z.object({
   metadata: metadataSchema,
   /** The name of its source, such as a path or an address, which no other document of the owner has; absent for most. */
   sourceId: z.string().nullish(),
+  /** The collections that it was put into; absent for most. Collections that are gone may be among them. */
+  collections: z.array(z.string()).nullish(),
   /** The version of the newest content, published or not. */
   version: z.number().int().positive(),
   /** The number of runs at ingesting `version`. Both together fence off stale runs. */
@@ -172,6 +174,7 @@ export const matchableSchema = documentSchema.pick({
   writers: true,
   admins: true,
   metadata: true,
+  collections: true,
   published: true,
   pending: true,
 });

@@ -45,6 +45,7 @@
  * - lease: something that is held for a limited time: room in memory, or the right to sweep
  * - to rerank: to score the best hits of a search anew, by a model that reads query and text together; their first order is that
  *   of the search
+ * - collection: a saved scope of searches, into which documents are put; the record of a document names its collections
  * - named cache: a caller's chosen set of documents, prepared so that questions can be completed over it
  */
 import type { Principal } from './access/access.js';

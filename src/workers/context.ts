@@ -2,6 +2,7 @@ import { createSharedViews } from '../shared/access/sharing.js';
 import type { AuditLog } from '../shared/audit/audit-log.js';
 import { logMalformedCache } from '../shared/caches/cache-record.js';
 import { createCacheStore } from '../shared/caches/cache-store.js';
+import { createCollectionStore } from '../shared/collections/collection-store.js';
 import { createChunks } from '../shared/chunks/chunks.js';
 import { openCacheEngines } from '../shared/create-cache-engines.js';
 import { createCompleter, createEmbedder } from '../shared/create-adapters.js';
@@ -87,6 +88,7 @@ const openCaches = (
   logger: Logger,
 ) => ({
   caches: createCacheStore(parts.redis, logMalformedCache(logger)),
+  collections: createCollectionStore(parts.redis),
   sharedViews: createSharedViews(parts.redis),
   cacheEngines: openCacheEngines(parts),
 });

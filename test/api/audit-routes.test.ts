@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { auditAnswer, auditAction, createAuditTrail } from '../../src/api/http/audit/audit-trail.js';
+import { COLLECTION_ID } from '../../src/api/routes/examples/collections.js';
 import type { ApiReply } from '../../src/api/http/response/reply.js';
 import { createAuditLog, type AuditLog } from '../../src/shared/audit/audit-log.js';
 import { AUDIT_ACTIONS } from '../../src/shared/audit/entry.js';
@@ -46,6 +47,7 @@ async function linesOf(request: string): Promise<Record<string, unknown>[]> {
 
 const VALUES: Readonly<Record<string, string>> = {
   document_id: ID,
+  collection_id: COLLECTION_ID,
   page: '1',
   name: SECRET_NAME,
   owner: 'bob',
@@ -72,6 +74,7 @@ describe('every route', () => {
     expect(lines[0]).not.toHaveProperty('caller');
     if (route.path.includes('{document_id}')) expect(lines[0]).toMatchObject({ documents: [ID] });
     if (route.path.includes('{name}')) expect(lines[0]).toHaveProperty('cache');
+    if (route.path.includes('{collection_id}')) expect(lines[0]).toMatchObject({ collection: COLLECTION_ID });
   });
 
   test('is in the log but for the probes, in which there is nothing of anybody, and a protocol', () => {
@@ -118,10 +121,12 @@ function notedOf(reply: ApiReply): Set<string> {
   return noted;
 }
 
-/** All values of an answer that have the form of the id of a document, wherever they stand. */
+/** All values of an answer that have the form of the id of a document, wherever they stand, but for that of a collection. */
 function idsIn(value: unknown): Set<string> {
   if (typeof value === 'string')
-    return new Set(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(value) ? [value] : []);
+    return new Set(
+      value !== COLLECTION_ID && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(value) ? [value] : [],
+    );
   if (typeof value !== 'object' || value === null) return new Set();
   return new Set(Object.values(value).flatMap((each) => [...idsIn(each)]));
 }

@@ -5,7 +5,7 @@ import { createRetrieval } from '../../src/api/services/retrieval/retrieval.js';
 import { createAnswerMemory } from '../../src/api/services/answer-memory/answer-memory.js';
 import type { DocumentRecord } from '../../src/shared/document.js';
 import { makeContent, makeDocument } from '../support/documents.js';
-import { everythingShared } from '../support/everything-shared.js';
+import { everythingShared, noCollections } from '../support/everything-shared.js';
 import { noDetails } from '../support/no-details.js';
 
 const MEGABYTE = 1024 ** 2;
@@ -53,6 +53,7 @@ function openDocuments(memory: ReturnType<typeof createAnswerMemory>) {
       readSome(ids, enoughBytes),
   };
   const documents = createReadDocuments({
+    collections: noCollections,
     sharedViews: everythingShared,
     memory,
     records,
@@ -116,6 +117,7 @@ test('searches whose hits turn out large are searched again when there is room',
   let searches = 0;
   let peak = 0;
   const retrieval = createRetrieval({
+    collections: noCollections,
     memory,
     rerankedSearch: null,
     details: noDetails,

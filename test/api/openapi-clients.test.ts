@@ -65,6 +65,7 @@ const operationOf = (name: string) => {
 };
 
 /** A validator that knows nothing of zod; `#/…` refers to the published document. */
+// It warns of each example that has an `id`, which a schema of an older draft would be named by.
 const validator = ajv({ logger: false, validateSchema: false, unknownFormats: ['binary'], extendRefs: true });
 validator.addSchema({ ...record.parse(published), $id: 'page.json' });
 

@@ -91,7 +91,14 @@ test('so does a wait for a cache', async () => {
     signal: leaving.signal,
   };
   const filters = { filter: null, json: {} };
-  const wanted = { model: 'm', ggufFile: 'g', docs: undefined, shared: undefined, filters };
+  const wanted = {
+    model: 'm',
+    ggufFile: 'g',
+    docs: undefined,
+    collection: undefined,
+    shared: undefined,
+    filters,
+  };
   const built = createCache(parts, context, wanted);
   await until(async () => (await api.redis.zCard(keys.cachesBuilding)) === 1);
   expect(await bytesWhileWaiting()).toBeLessThan(FEW_BYTES);

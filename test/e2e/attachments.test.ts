@@ -104,6 +104,20 @@ test('mails within mails are read to the depth that the settings say', async () 
   expect(await idsOf(carl)).toHaveLength(4);
 });
 
+test('documents of attachments come into the collections of their mail', async () => {
+  const ida = caller('ida');
+  const { body: collection } = await ida.post<{ id: string }>('/collections', { name: 'Mail' });
+  const form = new FormData();
+  const mail = writeMail({ subject: 'mail', files: [{ name: 'a.txt', bytes: 'An attachment.' }] });
+  form.set('file', new Blob([new Uint8Array(mail)]), 'mail.eml');
+  form.set('collection', collection.id);
+  expect((await ida.send('POST', '/ingest/file', { body: form })).status).toBe(200);
+  const { body: other } = await ida.ingestText('No mail.');
+  const listed = async () => (await ida.get<WireDocument[]>(`/documents?collection=${collection.id}`)).body;
+  await until(async () => (await listed()).length === 2);
+  expect((await listed()).map(({ external_id: id }) => id)).not.toContain(other.external_id);
+});
+
 test('documents of attachments are removed with the mail, and replaced with its content', async () => {
   const dora = caller('dora');
   const files = (name: string) => [{ name, type: 'text/plain', bytes: `About ${name}.` }];

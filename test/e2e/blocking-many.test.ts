@@ -5,6 +5,7 @@ import { createAccessGroups } from '../../src/shared/access/access-groups.js';
 import { createExactIndex } from '../../src/shared/adapters/exact-index/exact-index.js';
 import { createSharedViews } from '../../src/shared/access/sharing.js';
 import { createCacheStore } from '../../src/shared/caches/cache-store.js';
+import { createCollectionStore } from '../../src/shared/collections/collection-store.js';
 import { createChunks } from '../../src/shared/chunks/chunks.js';
 import { createRecords } from '../../src/shared/documents/records.js';
 import { readerTag } from '../../src/shared/access/access.js';
@@ -89,6 +90,7 @@ function many(start: () => Promise<{ server: TestRedis; open: () => Promise<Inde
       records: createRecords(redis),
       chunks: createChunks(redis),
       caches: createCacheStore(redis),
+      collections: createCollectionStore(redis),
       sharedViews: createSharedViews(redis),
       cacheEngines: { kept: () => Promise.resolve([]), forget: () => Promise.resolve() },
       removeObjects: () => Promise.resolve({ removed: 0, kept: 0, failed: 0 }),

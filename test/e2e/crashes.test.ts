@@ -99,6 +99,53 @@ describe('what has been answered 200 or 202', () => {
     await expectAllFound(client, ids);
   });
 
+  test('is in the collections that it was put into, though API and workers are killed meanwhile', async () => {
+    const client = createClient(service.url, 'collector');
+    const make = async () => (await client.post<{ id: string }>('/collections', { name: 'kept' })).body.id;
+    const [ingestedInto, putInto] = [await make(), await make()];
+    const texts = makeTexts(16);
+    const ids: string[] = [];
+    for (const text of texts) {
+      const reply = await client.ingestText(text, { collection: ingestedInto }, { prefer: 'respond-async' });
+      expect(reply.status).toBe(202);
+      ids.push(reply.body.external_id);
+    }
+    const acknowledged = new Set<string>();
+    const put = async (id: string) => {
+      const path = `/collections/${putInto}/documents/${id}`;
+      const reply = await client.put(path, {}, { prefer: 'respond-async' }).catch(() => null);
+      if (reply && reply.status < 203) acknowledged.add(id);
+    };
+    const killing = (async () => {
+      await sleep(100);
+      await Promise.all(service.workers.map((worker) => worker.kill('SIGKILL')));
+      await service.api.kill('SIGKILL');
+    })();
+    for (const id of ids) await put(id);
+    await killing;
+    await service.startApi();
+    for (const queues of WORKERS) service.startWorker(queues);
+    await service.untilReady();
+    expect(acknowledged.size).toBeGreaterThan(0);
+    const documents = await untilFinal(client, ids);
+    expect(documents.map(({ system_metadata }) => system_metadata.status)).toEqual(
+      ids.map(() => 'completed'),
+    );
+    const listed = async (collection: string) => {
+      const { body } = await client.get<WireDocument[]>(`/documents?collection=${collection}`);
+      return body.map(({ external_id: id }) => id).sort();
+    };
+    expect(await listed(ingestedInto)).toEqual([...ids].sort());
+    expect(await listed(putInto)).toEqual(expect.arrayContaining([...acknowledged]));
+    for (const [i, id] of ids.entries()) {
+      const { body } = await client.searchChunks(`password quokka${String(i)}`, {
+        k: 1,
+        collection: ingestedInto,
+      });
+      expect({ i, body }).toMatchObject({ i, body: [{ document_id: id }] });
+    }
+  });
+
   test('is counted though the API crashes: all but the reads of its last 100 ms, and none of these twice', async () => {
     const client = createClient(service.url, 'reads');
     const search = async (times: number) => {

@@ -49,12 +49,15 @@ describeOnEachSharedIndex((service) => {
     const own = await dev.ingestText(OWN);
     const ids = [shared, own].map(({ body }) => body.external_id).sort();
     await alice.ingestText('The owl of alice sleeps.');
+    const open = { access_control: { readers: [service.caller('bob')] } };
+    const { body: collection } = await dev.post<{ id: string }>('/collections', { name: 'birds', ...open });
+    expect((await dev.post(`/collections/${collection.id}/documents`, { add: ids })).status).toBe(200);
     const cache = { name: 'birds', model: 'm', gguf_file: 'f', docs: ids };
     expect(await dev.post('/cache/create', cache)).toMatchObject({ status: 200 });
     await until(async () => (await chunksOf('dev')) === 2 && (await chunksOf('alice')) === 1);
 
     const give = () => runQuire(giving(from, to), { REDIS_URL: service.redis.url });
-    const told = `2 documents of ${from} now belong to ${to}.\n`;
+    const told = `2 documents of ${from} now belong to ${to}.\n1 collection of ${from} now belongs to ${to}.\n`;
     expect(await give()).toEqual({ code: 0, stdout: told, stderr: '' });
 
     // The record is changed at once, its chunks soon.
@@ -65,6 +68,14 @@ describeOnEachSharedIndex((service) => {
       expect(access.readers).toContain(to);
     }
     expect(await listOf(dev)).toEqual([]);
+    expect((await dev.get(`/collections/${collection.id}`)).status).toBe(404);
+    expect((await dev.get('/collections')).body).toEqual([]);
+    expect((await alice.get(`/collections/${collection.id}`)).body).toMatchObject({
+      owner: to,
+      access_control: { readers: [to, service.caller('bob')], writers: [to], admins: [to] },
+    });
+    const members = await alice.get<Owning[]>(`/documents?collection=${collection.id}`);
+    expect(members.body.map(({ external_id: id }) => id).sort()).toEqual(ids);
     for (const id of ids) expect((await dev.get(`/documents/${id}`)).status).toBe(403);
     expect((await dev.searchChunks('heron kingfisher archive')).body).toEqual([]);
     expect((await listOf(bob)).map((each) => each.system_metadata.owner)).toEqual([to]);

@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { COLLECTION_ID } from '../../src/api/routes/examples/collections.js';
+import { cursorWithin } from '../../src/api/routes/examples/documents.js';
 import { allRoutes } from '../support/all-routes.js';
 import { createCheckResponse } from '../support/check-response.js';
 import { createClient } from '../support/client.js';
@@ -28,6 +30,10 @@ const story = [
   'POST /local/generate_uri',
   'POST /ingest/text',
   'POST /ingest/file',
+  'POST /collections',
+  'POST /collections/{collection_id}/documents',
+  'GET /collections',
+  'GET /collections/{collection_id}',
   'GET /documents',
   'POST /documents/lookup',
   'POST /documents/facets',
@@ -43,6 +49,10 @@ const story = [
   'POST /v1/chat/completions',
   'GET /documents/{document_id}/download',
   'GET /downloads/{document_id}',
+  'PATCH /collections/{collection_id}',
+  'PUT /collections/{collection_id}/documents/{document_id}',
+  'DELETE /collections/{collection_id}/documents/{document_id}',
+  'DELETE /collections/{collection_id}',
   'POST /cache/create',
   'GET /cache/{name}',
   'GET /caches',
@@ -79,6 +89,9 @@ const plainStory = [
   'POST /ingest/file',
   'POST /ingest/batch',
   'POST /ingest/files',
+  'POST /collections',
+  'POST /collections/{collection_id}/documents',
+  'PATCH /collections/{collection_id}',
   'PATCH /documents/{document_id}',
   'PUT /documents/{document_id}/content',
   'POST /retrieve/chunks',
@@ -205,8 +218,9 @@ describe('the requests that pages fill in', () => {
     for (const request of plainRequestsOf(name, operation)) {
       const { status, text, body } = await send(request);
       expect({ status, text: status === 200 ? '' : text }).toEqual({ status: 200, text: '' });
-      // The documents of the story are gone by now; these take their places.
-      if (name.startsWith('POST /ingest/')) relearn(exampleOf(operation, 200), body);
+      // The documents and the collection of the story are gone by now; these take their places.
+      if (name.startsWith('POST /ingest/') || name === 'POST /collections')
+        relearn(exampleOf(operation, 200), body);
     }
   });
 });
@@ -335,7 +349,10 @@ function learn(example: unknown, actual: unknown): void {
   if (!before || !now) return;
   for (const [place, value] of before.entries()) {
     const found = now[place] ?? '';
-    if (value !== found) actualOf.set(value, found);
+    if (value === found) continue;
+    actualOf.set(value, found);
+    // A cursor names the collection of its list by a digest.
+    if (value === COLLECTION_ID) actualOf.set(cursorWithin(value), cursorWithin(found));
   }
   // From here on Alice uses the token that she was given.
   const uri = z.object({ uri: z.string() }).safeParse(actual).data?.uri;

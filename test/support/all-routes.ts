@@ -1,4 +1,5 @@
 import { createRoutes } from '../../src/api/routes.js';
+import { createServices } from '../../src/api/services.js';
 import { fileSettingsSchema } from '../../src/shared/settings/schema.js';
 import type { Route } from '../../src/api/http/route.js';
 
@@ -13,5 +14,7 @@ export function allRoutes(): Route[] {
   const context = new Proxy(nothing, {
     get: (_, name) => (name === 'settings' ? settings : nothing),
   });
-  return createRoutes(context, { secrets: ['a secret'], guesses: nothing, phase: () => 'serving' });
+  const secrets = ['a secret'] as const;
+  const services = createServices(context, secrets);
+  return createRoutes(context, { services, secrets, guesses: nothing, phase: () => 'serving' });
 }

@@ -5,3 +5,6 @@ export const everythingShared: Pick<SharedViews, 'within' | 'filterOf'> = {
   within: ({ filter }, run) => run({ filter, guard: null }),
   filterOf: ({ filter }) => Promise.resolve(filter),
 };
+
+/** The collections of tests that name none. */
+export const noCollections = { scope: () => Promise.resolve(null) };

@@ -6,6 +6,7 @@ export const tokenOf = (uri: string) => /:([^:@]+)@/.exec(uri)?.[1] ?? '';
 /** The values of an answer that differ each time: ids, tokens and signed addresses, in the order in which they stand. */
 export const learned = z.union([
   z.object({ external_id: z.string() }).transform(({ external_id }) => [external_id]),
+  z.object({ id: z.string(), expires_at: z.unknown() }).transform(({ id }) => [id]),
   z.object({ uri: z.string() }).transform(({ uri }) => [tokenOf(uri)]),
   z
     .array(z.object({ index: z.number(), document_id: z.string().optional() }))

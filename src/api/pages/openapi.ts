@@ -34,6 +34,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Ask: 'Answer questions from what is found, with the sources.',
   Documents: 'Read, change and delete documents.',
   Caches: 'Named sets of documents that questions are asked about again and again.',
+  Collections: 'Saved scopes of searches, into which documents are put.',
   Sharing: 'Documents that others share with the caller.',
   Usage: 'Operations of the caller, and their quotas.',
   Protocols: 'Other interfaces to the same service, for assistants and programs that speak them.',

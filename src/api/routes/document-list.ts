@@ -3,8 +3,9 @@ import type { DocumentRecord } from '../../shared/document.js';
 import { LIST_KEYS, type ListOrder } from '../../shared/documents/list-order.js';
 import { HttpError } from '../http/http-error.js';
 import { isLonger, optionalOr, queryBoolean } from '../http/validation/field-schemas.js';
-import { queryFilters, sharedParameter } from '../http/validation/search-fields.js';
+import { collectionParameter, queryFilters, sharedParameter } from '../http/validation/search-fields.js';
 import { listDigest, readCursor, writeCursor, page, type ListCursor } from '../http/validation/paging.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute } from '../http/route.js';
 import { documentView, viewDocument } from './document-view.js';
 import type { Documents } from '../services/documents/read-documents.js';
@@ -21,6 +22,7 @@ const listQuery = z.object({
   ...page,
   filters: queryFilters,
   shared: sharedParameter,
+  collection: collectionParameter,
   cursor: z
     .string()
     .optional()
@@ -65,9 +67,10 @@ type ListQuery = z.output<typeof listQuery>;
 
 /** Returns the fields, the documents and the start of a list. @throws HttpError 422 for a cursor of another list */
 function toListing(query: ListQuery) {
-  const { filters, shared, q, sort, order, total, cursor: text = '', skip, limit } = query;
+  const { filters, shared, collection, q, sort, order, total, cursor: text = '', skip, limit } = query;
   const name = q === undefined || q.trim() === '' ? null : q.trim();
-  const digest = listDigest([filters.json, name, ...(shared ? [shared] : [])]);
+  const narrowed = [...(shared ? [shared] : []), ...(collection === undefined ? [] : [{ collection }])];
+  const digest = listDigest([filters.json, name, ...narrowed]);
   const stated = sort === undefined && order === undefined ? null : orderOf(sort ?? 'created', order);
   const cursor = text === '' ? null : readCursor(text);
   if (text !== '' && !cursor) throw wrongCursor('value is not a valid cursor');
@@ -75,7 +78,7 @@ function toListing(query: ListQuery) {
   if (isOther) throw wrongCursor(filters.json === null ? `${OTHER_LIST}; ${LEFT_OUT}` : OTHER_LIST);
   const place = { order: cursor?.order ?? stated ?? orderOf('created'), after: cursor?.position ?? null };
   return {
-    listing: { filter: filters.filter, shared, name, skip, limit, isCounted: total, ...place },
+    listing: { filter: filters.filter, shared, collection, name, skip, limit, isCounted: total, ...place },
     digest,
   };
 }
@@ -116,7 +119,7 @@ export const listRoute = ({
       'address of the next page (`rel="next"`). Filters that take more than 4,096 characters are no part of it and must be sent ' +
       'again with it, or it is a 422. A page may be shorter than `limit` where documents are removed meanwhile.',
     request: { query: listQuery },
-    responses: { 200: z.array(documentView) },
+    responses: { 200: z.array(documentView), 404: errorBody },
     examples: listDocumentsExamples,
     handle: async ({ caller, query, baseUrl, signal }, reply) => {
       const { listing, digest } = toListing(query);
@@ -137,7 +140,7 @@ export const listRoute = ({
 
 /** Returns the parameters of the next page. */
 function nextQuery(
-  { limit, order, name, shared, isCounted }: ReturnType<typeof toListing>['listing'],
+  { limit, order, name, shared, collection, isCounted }: ReturnType<typeof toListing>['listing'],
   filters: unknown,
   place: Omit<ListCursor, 'order'>,
 ): string {
@@ -148,6 +151,7 @@ function nextQuery(
     order: order.isDescending ? 'desc' : 'asc',
     ...(name !== null && { q: name }),
     ...(shared && { shared }),
+    ...(collection !== undefined && { collection }),
     ...(filter !== null && encodeURIComponent(filter).length <= MAX_LINKED_FILTER && { filters: filter }),
     ...(isCounted && { total: 'true' }),
     cursor: writeCursor({ ...place, order }),

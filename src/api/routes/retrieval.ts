@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse.js';
-import { sharedField, rerankWish, bodyFilters } from '../http/validation/search-fields.js';
+import { collectionField, sharedField, rerankWish, bodyFilters } from '../http/validation/search-fields.js';
 import { RANKINGS } from '../../shared/search/ranking.js';
 import {
   jsonFloat,
@@ -52,6 +52,7 @@ export const searchFields = {
   ranking: optionalNull(z.enum(RANKINGS)).describe(RANKING_DESCRIPTION),
   rerank: rerankWish,
   shared: sharedField,
+  collection: collectionField,
 };
 const search = {
   query: nonBlankString({ max: MAX_QUERY_CHARACTERS }).describe('A question, or the words to look for.'),
@@ -87,9 +88,19 @@ type SearchFields = z.infer<z.ZodObject<typeof search>> &
 
 function toRequest(request: ApiRequest<unknown, unknown, SearchFields>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query, filters, k, min_score: minScore, ranking, rerank, shared, highlight, explain } = body;
-  const details = { context: toContext(body.context), highlight, explain };
-  const asked = { query, filter: filters.filter, k, minScore, ranking, rerank, shared, ...details };
+  const { query, filters, k, min_score: minScore, ranking, rerank, shared, collection } = body;
+  const details = { context: toContext(body.context), highlight: body.highlight, explain: body.explain };
+  const asked = {
+    query,
+    filter: filters.filter,
+    k,
+    minScore,
+    ranking,
+    rerank,
+    shared,
+    collection,
+    ...details,
+  };
   return { principal: caller.principal, baseUrl, startedAtMs, signal, ...asked };
 }
 
@@ -117,7 +128,7 @@ const chunksRoute = (retrieval: Retrieval) =>
     summary: 'Find the chunks that fit a query best',
     description: 'Returns at most `k` chunks, best first, of documents that the caller may read.',
     request: { body: searchBody },
-    responses: { 200: z.array(chunkResult), 400: errorBody },
+    responses: { 200: z.array(chunkResult), 400: errorBody, 404: errorBody },
     examples: retrieveChunksExamples,
     handle: async (request, reply) => {
       const found = await retrieval.chunks(toRequest(request));
@@ -136,7 +147,7 @@ const documentsRoute = (retrieval: Retrieval) =>
     summary: 'Find the documents that fit a query best',
     description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
     request: { body: documentsBody },
-    responses: { 200: z.array(documentResult), 400: errorBody },
+    responses: { 200: z.array(documentResult), 400: errorBody, 404: errorBody },
     examples: retrieveDocumentsExamples,
     handle: async (request, reply) => {
       const found = await retrieval.documents(toRequest(request));
@@ -156,7 +167,7 @@ const queryRoute = (completions: CompletionService) =>
       'comes as server-sent events: one for each piece of text, then one with the usage and the sources. An answer that ' +
       'fails after its first event, or outlives the token, ends with an event of the type `error`.',
     request: { body: queryBody },
-    responses: { 200: completion, 400: errorBody },
+    responses: { 200: completion, 400: errorBody, 404: errorBody },
     examples: queryExamples,
     events: completionEvent,
     handle: async (request, reply) => {

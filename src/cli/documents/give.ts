@@ -1,6 +1,8 @@
 import { addTo } from '../../shared/at.js';
 import { entityIdOf, isCallerId } from '../../shared/access/access-token.js';
 import { auditChanges } from '../../shared/audit/document-changes.js';
+import { givenTo } from '../../shared/collections/collection-record.js';
+import { createCollectionStore } from '../../shared/collections/collection-store.js';
 import { readDataSet } from '../../shared/data-set/data-set.js';
 import { FIRST_VECTORS } from '../../shared/data-set/stored-vectors.js';
 import { isFinal, type DocumentRecord } from '../../shared/document.js';
@@ -11,6 +13,7 @@ import { createRecords, type Records } from '../../shared/documents/records.js';
 import { KnownSourceError } from '../../shared/documents/source-ids.js';
 import { giveTo } from '../../shared/documents/transitions.js';
 import {
+  ConflictError,
   InvalidFieldError,
   MalformedRecordError,
   OverQuotaError,
@@ -36,7 +39,7 @@ interface Told {
 }
 
 /**
- * Gives all documents of one user to another, each in one step, while the service goes on. Given documents are passed over,
+ * Gives all documents and collections of one user to another, each in one step, while the service goes on. Given documents are passed over,
  * so that the same command goes on where one was interrupted.
  * @throws UserError
  */
@@ -80,6 +83,7 @@ async function giveAt(url: string, request: GiveRequest, { settings, log, signal
     const onChange = auditChanges(log);
     const records = createRecords(redis, FIRST_VECTORS, { quotas: quotasOf(settings), onChange });
     const outcome = await giveAll({ redis, records, jobs, log, signal }, request);
+    await giveCollections({ redis, signal }, request, outcome);
     return tell(outcome, (await readOwned(redis, request.from)).documents, request);
   } finally {
     await jobs.close();
@@ -100,7 +104,15 @@ async function requireKnown(redis: Redis, { from, to }: GiveRequest): Promise<vo
 /** Tells whether somebody has documents or caches here, or has ever done anything that counts as usage. */
 async function isKnown(redis: Redis, id: string): Promise<boolean> {
   const ofUsage = [keys.usageCounters(id), keys.usageRecords(id), keys.usagePending(id)];
-  return (await redis.exists([keys.owned(id), keys.contentHashes(id), keys.caches(id), ...ofUsage])) > 0;
+  return (
+    (await redis.exists([
+      keys.owned(id),
+      keys.contentHashes(id),
+      keys.caches(id),
+      keys.ownCollections(id),
+      ...ofUsage,
+    ])) > 0
+  );
 }
 
 interface Parts {
@@ -114,6 +126,9 @@ interface Parts {
 /** The result of one run, and the reason of each document that stays. */
 interface Outcome {
   given: number;
+  collections: number;
+  /** Why collections stay; null where all are given. */
+  stayingCollections: string | null;
   readonly stays: Map<string, string>;
 }
 
@@ -128,7 +143,7 @@ const MAX_PASSES = 5;
  * are behind that: they are looked for as long as a pass finds any.
  */
 async function giveAll(parts: Parts, request: GiveRequest): Promise<Outcome> {
-  const outcome: Outcome = { given: 0, stays: new Map() };
+  const outcome: Outcome = { given: 0, collections: 0, stayingCollections: null, stays: new Map() };
   const found = () => outcome.given + outcome.stays.size;
   let last = 0;
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
@@ -139,6 +154,24 @@ async function giveAll(parts: Parts, request: GiveRequest): Promise<Outcome> {
     if (found() === before) break;
   }
   return outcome;
+}
+
+async function giveCollections(
+  { redis, signal }: Pick<Parts, 'redis' | 'signal'>,
+  { from, to }: GiveRequest,
+  outcome: Outcome,
+): Promise<void> {
+  const store = createCollectionStore(redis);
+  try {
+    for (const id of await store.ownedBy(from)) {
+      signal.throwIfAborted();
+      const record = await store.update(id, (now) => (now.ownerId === from ? givenTo(now, to) : null));
+      if (record?.ownerId === to) outcome.collections += 1;
+    }
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error;
+    outcome.stayingCollections = error.message;
+  }
 }
 
 interface Stretch extends GiveRequest {
@@ -218,18 +251,25 @@ const isAtRest = (record: DocumentRecord): boolean =>
 const LATER = 'added or changed meanwhile; run the command again';
 
 /** @param left the number of documents that the user still has */
-function tell({ given, stays }: Outcome, left: number, { from, to }: GiveRequest): Told {
+function tell(outcome: Outcome, left: number, { from, to }: GiveRequest): Told {
+  const { given, collections, stayingCollections, stays } = outcome;
   const reasons = new Map<string, number>();
   for (const reason of stays.values()) addTo(reasons, reason);
   if (left > stays.size) addTo(reasons, LATER, left - stays.size);
   const documents = (count: number) => (count === 1 ? '1 document' : `${String(count)} documents`);
-  if (given === 0 && reasons.size === 0) return { text: `${from} has no documents to give.`, isWhole: true };
+  const areNone = given + collections === 0 && stayingCollections === null;
+  if (areNone && reasons.size === 0) return { text: `${from} has no documents to give.`, isWhole: true };
+  const ofCollections = collections === 1 ? '1 collection' : `${String(collections)} collections`;
   const lines = [
     `${documents(given)} of ${from} now ${given === 1 ? 'belongs' : 'belong'} to ${to}.`,
+    ...(collections > 0
+      ? [`${ofCollections} of ${from} now ${collections === 1 ? 'belongs' : 'belong'} to ${to}.`]
+      : []),
+    ...(stayingCollections === null ? [] : [`Collections of ${from} stay: ${stayingCollections}.`]),
     ...Array.from(
       reasons,
       ([reason, count]) => `${documents(count)} of ${from} ${count === 1 ? 'stays' : 'stay'}: ${reason}.`,
     ),
   ];
-  return { text: lines.join('\n'), isWhole: reasons.size === 0 };
+  return { text: lines.join('\n'), isWhole: reasons.size === 0 && stayingCollections === null };
 }

@@ -51,12 +51,15 @@ export const canFind = (principal: Principal, document: MatchableDocument, filte
 /** The right that is needed to a document. Who has one has those before it, too. */
 export type DocumentRight = 'read' | 'write' | 'change access';
 
-export function hasRight(principal: Principal, document: MatchableDocument, right: DocumentRight): boolean {
-  if (!canRead(principal, document)) return false;
-  const { writers, admins } = document;
+export const hasRight = (principal: Principal, document: MatchableDocument, right: DocumentRight): boolean =>
+  canRead(principal, document) && listsGive(principal, document, right);
+
+/** Decides by the lists alone, for all that has such lists and is no document. */
+export function listsGive(principal: Principal, lists: AccessLists, right: DocumentRight): boolean {
+  const { writers, admins } = lists;
   switch (right) {
     case 'read':
-      return true;
+      return mayRead(principal, lists);
     case 'write':
       return writers.includes(principal.id) || admins.includes(principal.id);
     case 'change access':

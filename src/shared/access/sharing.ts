@@ -42,7 +42,18 @@ export function sharingRule(callerId: string, shared: Shared, lists: SharingList
   if (shared === 'own') return ownedBy([callerId]);
   const isBlocked = lists.blockedOwners.length > 0 ? ownedBy(lists.blockedOwners) : null;
   const isOpen: Filter | null = isBlocked && { type: 'not', filter: isBlocked };
-  return shared === 'all' ? isOpen : both(acceptedBy(callerId, lists), isOpen);
+  return shared === 'all' ? isOpen : bothFilters(acceptedBy(callerId, lists), isOpen);
+}
+
+/** Tells whether a caller finds what an owner makes, apart from documents that were accepted one by one. */
+export function findsOwner(
+  callerId: string,
+  ownerId: string,
+  { shared, lists }: { readonly shared: Shared; readonly lists: SharingLists },
+): boolean {
+  if (ownerId === callerId) return true;
+  if (shared === 'own' || lists.blockedOwners.includes(ownerId)) return false;
+  return shared === 'all' || lists.acceptedOwners.includes(ownerId);
 }
 
 function acceptedBy(callerId: string, { acceptedOwners, acceptedDocuments }: SharingLists): Filter {
@@ -55,7 +66,7 @@ function acceptedBy(callerId: string, { acceptedOwners, acceptedDocuments }: Sha
 const ownedBy = (owners: readonly string[]): Filter => ({ type: 'equals', path: OWNER_PATH, values: owners });
 
 /** Makes the filter that passes documents which pass both filters; null lets everything pass. */
-function both(one: Filter | null, other: Filter | null): Filter | null {
+export function bothFilters(one: Filter | null, other: Filter | null): Filter | null {
   return one && other ? { type: 'and', filters: [one, other] } : (one ?? other);
 }
 
@@ -111,7 +122,7 @@ export function createSharedViews(
   return {
     standard,
     within: (looking, run) => within(known, read, { shared: standard, ...present(looking) }, run),
-    filterOf: async (looking) => both(looking.filter, await ruleOf(looking)),
+    filterOf: async (looking) => bothFilters(looking.filter, await ruleOf(looking)),
     predicateOf: async (looking) => {
       const rule = await ruleOf(looking);
       return (record) => canFind(looking.principal, record, rule);
@@ -143,11 +154,11 @@ async function within<Result>(
 ): Promise<Result> {
   const { id: callerId } = principal;
   if (shared === 'own')
-    return run({ filter: both(filter, sharingRule(callerId, shared, NO_LISTS)), guard: null });
+    return run({ filter: bothFilters(filter, sharingRule(callerId, shared, NO_LISTS)), guard: null });
   for (let sharing = known.get(callerId) ?? NOTHING; ;) {
     const guard = createGuard(callerId, sharing.revision);
     const outcome = await settle(() =>
-      run({ filter: both(filter, sharingRule(callerId, shared, sharing.lists)), guard }),
+      run({ filter: bothFilters(filter, sharingRule(callerId, shared, sharing.lists)), guard }),
     );
     if (outcome && guard.isConfirmed) return outcome.result;
     // Nothing was read that could have told.

@@ -66,9 +66,9 @@ function endOf(before: DocumentRecord, after: DocumentRecord): ChangeAction | nu
   return after.status === 'cancelled' ? 'document.cancelled' : null;
 }
 
-/** Tells whether metadata or the file name are others, of the same content. */
+/** Tells whether metadata, collections, or the file name of the same content are others. */
 function isOtherwise(before: DocumentRecord, after: DocumentRecord): boolean {
-  if (after.metadata !== before.metadata) return true;
+  if (after.metadata !== before.metadata || after.collections !== before.collections) return true;
   if (after.version !== before.version) return false;
   return nameOf(before) !== nameOf(after);
 }

@@ -27,6 +27,13 @@ const REQUEST_ACTIONS = [
   'sharing.unblock',
   'sharing.accept',
   'sharing.forget',
+  'collection.list',
+  'collection.read',
+  'collection.create',
+  'collection.change',
+  'collection.delete',
+  'collection.put',
+  'collection.take',
   'cache.list',
   'cache.read',
   'cache.create',
@@ -118,6 +125,8 @@ export interface RequestEntry {
   readonly more?: number | undefined;
   /** A digest of the name of a cache. */
   readonly cache?: string | undefined;
+  /** The collection that the path names, or within which was searched or ingested. */
+  readonly collection?: string | undefined;
 }
 
 /** The number of refused requests of a kind that have no line of their own, since too many came within a minute. */

@@ -14,6 +14,8 @@ export interface AuditNotes {
   userId: string | null;
   /** A digest of its name. */
   cache: string | null;
+  /** Its id. */
+  collection: string | null;
   readonly documents: Set<string>;
   /** Documents that did not fit any more. Those that an answer names twice count twice. */
   more: number;
@@ -26,6 +28,7 @@ export const emptyNotes = (requestId: string): AuditNotes => ({
   tokenId: null,
   userId: null,
   cache: null,
+  collection: null,
   documents: new Set(),
   more: 0,
 });
@@ -63,6 +66,12 @@ export function noteUser(id: string): void {
 export function noteCache(name: string): void {
   const notes = scope.getStore();
   if (notes) notes.cache = cacheDigest(name);
+}
+
+/** Notes the collection that the request at hand is about. */
+export function noteCollection(id: string): void {
+  const notes = scope.getStore();
+  if (notes && ID.test(id)) notes.collection = id;
 }
 
 /** Returns the digest of a cache's name: callers choose names, which may tell the content. */

@@ -31,6 +31,8 @@ const configSchema = z.object({
   engine: engineSchema.default({ name: 'prompt' }),
   /** The documents of others that it takes. Caches of earlier versions take all. */
   shared: z.enum(SHARED).default('all'),
+  /** The collection whose documents it takes, of those that match the filters; absent for most. */
+  collection: z.string().optional(),
   /** The filters as the client sent them; null when the cache was made of listed documents alone. */
   filters: z.custom<z.infer<ReturnType<typeof z.json>>>((value) => value !== undefined),
 });

@@ -123,7 +123,7 @@ function documentFields(record: DocumentRecord): Record<string, string> {
 }
 
 /** The fields that tags are made of. */
-const TAGGED = ['ownerId', 'readers', 'writers', 'admins', 'metadata', 'published', 'pending'];
+const TAGGED = ['ownerId', 'readers', 'writers', 'admins', 'metadata', 'collections', 'published', 'pending'];
 
 /**
  * Returns the fields of a record's hash that must be written. The tags cost the most, so they are made only when they may

@@ -41,6 +41,8 @@ interface NewDocument {
   /** The caller who asked for it. */
   readonly callerId: string;
   readonly metadata: Metadata;
+  /** The collections that it is put into; absent for most. */
+  readonly collections?: string[] | undefined;
   /** The owner is added to each list. */
   readonly accessControl: Partial<AccessLists>;
   readonly sourceId?: string | undefined;
@@ -50,7 +52,7 @@ interface NewDocument {
 /** The record of a document that waits to be ingested for the first time. */
 export function newDocument(
   content: Content,
-  { documentId, ownerId, callerId, metadata, accessControl, sourceId, startedAtMs }: NewDocument,
+  { documentId, ownerId, callerId, metadata, collections, accessControl, sourceId, startedAtMs }: NewDocument,
 ): DocumentRecord {
   const withOwner = (ids: readonly string[] = []) => [...new Set([ownerId, ...ids])];
   const { readers, writers, admins } = accessControl;
@@ -64,6 +66,7 @@ export function newDocument(
     admins: withOwner(admins),
     metadata,
     ...(sourceId !== undefined && { sourceId }),
+    ...(collections && { collections }),
     version: 1,
     attempt: 1,
     status: 'queued',
@@ -276,6 +279,12 @@ export function patch(record: DocumentRecord, { filename, ...fields }: Patch): C
     },
   };
 }
+
+/** Puts a document into collections, or takes it out of some: `collections` are those that it is in from then on. */
+export const withCollections = (record: DocumentRecord, collections: string[]): Change => ({
+  record: { ...record, collections, retag: laterRevision(record.revision), updatedAt: now() },
+  evenWhenFull: collections.length < (record.collections ?? []).length,
+});
 
 /** Takes a caller out of all lists, for as long as they want. @throws ConflictError for the owner and the only admin */
 export function leave(record: DocumentRecord, callerId: string): Change | null {

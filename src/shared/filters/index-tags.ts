@@ -8,7 +8,7 @@ import {
   documentFieldNames,
   isOwnField,
   MAX_METADATA_DEPTH,
-  ownFieldNames,
+  unhiddenFieldNames,
   type PathReader,
 } from './paths.js';
 
@@ -22,7 +22,7 @@ const HEX_DIGITS = Array.from('0123456789abcdef');
  * Values are read through the same paths as in the filters' own check.
  */
 export function filterTags(document: MatchableDocument): string[] {
-  const paths = new Set([...documentFieldNames, ...ownFieldNames]);
+  const paths = new Set([...documentFieldNames, ...unhiddenFieldNames]);
   collectPaths(document.metadata, [], paths);
   const tags = new Set<string>();
   for (const path of paths) {
@@ -36,7 +36,7 @@ export function filterTags(document: MatchableDocument): string[] {
 
 /** Readers of the fields that every document has are made once. */
 const fieldReaders = new Map(
-  [...documentFieldNames, ...ownFieldNames].map((name) => [name, createPathReader(name)]),
+  [...documentFieldNames, ...unhiddenFieldNames].map((name) => [name, createPathReader(name)]),
 );
 const readerOf = (path: string): PathReader => fieldReaders.get(path) ?? createPathReader(path);
 

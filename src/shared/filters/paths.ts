@@ -27,12 +27,18 @@ const DOCUMENT_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathRea
 export const OWNER_PATH = 'system_metadata.owner';
 /** The id of a document in conditions that the service makes itself: the names of clients' keys do not begin with `$`. */
 export const ID_PATH = '$id';
+/** The collections of a document, in such conditions. Few documents have any. */
+export const COLLECTIONS_PATH = '$collections';
 /** The fields that metadata of the same name does not hide, so that nobody can pass a document off as another's. */
 const OWN_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
   [OWNER_PATH, (document) => document.ownerId],
   [ID_PATH, (document) => document.id],
 ]);
-export const ownFieldNames: readonly string[] = [...OWN_FIELDS.keys()];
+const UNHIDDEN_FIELDS: ReadonlyMap<string, PathReader> = new Map<string, PathReader>([
+  ...OWN_FIELDS,
+  [COLLECTIONS_PATH, ({ collections }) => (collections && collections.length > 0 ? collections : undefined)],
+]);
+export const unhiddenFieldNames: readonly string[] = [...UNHIDDEN_FIELDS.keys()];
 /** Tells whether each document has exactly one text in this field. */
 export const isOwnField = (path: string): boolean => OWN_FIELDS.has(path);
 
@@ -45,8 +51,8 @@ export const documentFieldNames: readonly string[] = [...DOCUMENT_FIELDS.keys()]
  * in it: the values of all of them, as one list. File names are read in Unicode's normal form C.
  */
 export function createPathReader(path: string): PathReader {
-  const ownField = OWN_FIELDS.get(path);
-  if (ownField) return ownField;
+  const unhiddenField = UNHIDDEN_FIELDS.get(path);
+  if (unhiddenField) return unhiddenField;
   const steps = splitPath(path);
   const readField = DOCUMENT_FIELDS.get(path);
   if (!readField) return (document) => readSteps(document.metadata, steps);

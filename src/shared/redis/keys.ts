@@ -181,12 +181,23 @@ export const keys = {
   /** Hash: name of a source → the owner's document of it. */
   sourceIds: (ownerId: string) => keyOf('source-ids', ownerId),
   /** Hash: how far in the change log documents of an earlier version have got the filter tags of this one. */
-  filterTagsRenewed: `${prefix}filter-tags-renewed:2`,
+  filterTagsRenewed: `${prefix}filter-tags-renewed:3`,
+  /** Hash: the same of the version before, whose filter tags of owners and ids were those of today. */
+  ownerTagsRenewed: `${prefix}filter-tags-renewed:2`,
   /** Hash: documents, bytes of sources and chunks of an owner. The same of all owners, and the refusals by quotas. */
   owned: (ownerId: string) => keyOf('owned', ownerId),
   ownedTotals: `${prefix}owned-totals`,
   /** Hash: how far in the change log documents of an earlier version have been counted above. */
   ownedCounted: `${prefix}owned-counted`,
+  /** Hash: a collection. The prefix stands for the schema of its repository. */
+  collectionPrefix: `${prefix}collection`,
+  collection: (id: string) => keyOf('collection', id),
+  /** Sorted set (of scores 0): time of creation and id of each collection whose lists name a caller. */
+  collections: (callerId: string) => keyOf('collections', callerId),
+  /** Set: the collections of an owner. */
+  ownCollections: (ownerId: string) => keyOf('own-collections', ownerId),
+  /** Sorted set: collection → time in ms at which it expires where it is not used before. */
+  collectionExpiries: `${prefix}collection-expiries`,
   /** Hash: configuration and state of a named cache. */
   cache: (ownerId: string, name: string) => keyOf('cache', ownerId, name),
   /** Set: names of an owner's caches. */

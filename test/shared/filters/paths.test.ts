@@ -5,7 +5,7 @@ import {
   createPathReader,
   documentFieldNames,
   isOwnField,
-  ownFieldNames,
+  unhiddenFieldNames,
 } from '../../../src/shared/filters/paths.js';
 import { parseFilter } from '../../../src/shared/filters/parse.js';
 import { matchable } from '../../support/matchable.js';
@@ -144,7 +144,7 @@ describe('a key of a filter', () => {
   });
 
   test('is told to whoever makes tags of documents, for each that documents have beside metadata', () => {
-    expect(ownFieldNames).toEqual(['system_metadata.owner', '$id']);
+    expect(unhiddenFieldNames).toEqual(['system_metadata.owner', '$id', '$collections']);
     expect(documentFieldNames).toHaveLength(13);
   });
 

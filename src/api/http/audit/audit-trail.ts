@@ -6,6 +6,7 @@ import {
   addDocument,
   emptyNotes,
   noteCache,
+  noteCollection,
   withNotes,
   type AuditNotes,
 } from '../../../shared/audit/notes.js';
@@ -68,6 +69,7 @@ const entryOf = (notes: AuditNotes, action: RequestAction, { response, client, s
   documents: notes.documents.size > 0 ? [...notes.documents] : undefined,
   more: notes.more > 0 ? notes.more : undefined,
   cache: notes.cache ?? undefined,
+  collection: notes.collection ?? undefined,
 });
 
 /** Notes the action of a request. @throws UnavailableError where the log is required and cannot be written */
@@ -91,8 +93,9 @@ export function auditCaller(request: IncomingMessage, caller: Pick<Caller, 'id' 
 export function auditPath(request: Pick<Request, 'params'> & IncomingMessage): void {
   const notes = trails.get(request)?.notes;
   if (!notes) return;
-  const { document_id: documentId, name } = request.params;
+  const { document_id: documentId, collection_id: collectionId, name } = request.params;
   if (typeof documentId === 'string') addDocument(notes, documentId);
+  if (typeof collectionId === 'string') noteCollection(collectionId);
   if (typeof name === 'string') noteCache(name);
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { LIST_KEYS, type ListOrder, type ListPosition } from '../../../shared/documents/list-order.js';
 import { jsonOrNull } from '../../../shared/json-values.js';
 import { optionalOr, queryInteger } from './field-schemas.js';
+import { addItem } from './validation-errors.js';
 
 /** The place where a list goes on, its order, and the digest of which list it is. */
 export interface ListCursor {
@@ -46,3 +47,26 @@ export const page = {
   skip: optionalOr(queryInteger({ ge: 0 }), 0).describe('How many to leave out at the beginning.'),
   limit: optionalOr(queryInteger({ ge: 1, le: 100 }), 100).describe('At most this many are returned.'),
 };
+
+/** A place in a list of collections: 13 digits, which are its time of creation, and its id. */
+const PLACE = /^\d{13}[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+export const writePlace = (place: string): string => Buffer.from(place).toString('base64url');
+
+const placeCursor = z
+  .string()
+  .transform((text, context) => {
+    const place = Buffer.from(text, 'base64url').toString('latin1');
+    if (PLACE.test(place) && writePlace(place) === text) return place;
+    addItem(context, { loc: [], msg: 'value is not a valid cursor', type: 'value_error.cursor' });
+    return z.NEVER;
+  })
+  .optional()
+  .describe('Where the list goes on: from the address in the header `Link` of the answer before.');
+
+/** The parameters of the list of collections. */
+export const collectionPage = z.object({
+  limit: page.limit,
+  cursor: placeCursor,
+  order: optionalOr(z.enum(['asc', 'desc']), 'desc').describe('`desc` for the newest first.'),
+});

@@ -12,7 +12,7 @@ import {
 } from '../../../shared/filters/parse.js';
 import { isWellFormed } from '../../../shared/json-values.js';
 import { parseBounded } from '../json/json.js';
-import { optionalNull, jsonInteger } from './field-schemas.js';
+import { optionalNull, jsonInteger, nonBlankString } from './field-schemas.js';
 import { parsePythonDict } from './python-literal.js';
 import { MESSAGES, addItem, SURROGATE } from './validation-errors.js';
 
@@ -22,6 +22,19 @@ const SHARED_DESCRIPTION =
 
 export const sharedField = optionalNull(z.enum(SHARED)).describe(SHARED_DESCRIPTION);
 export const sharedParameter = z.enum(SHARED).optional().describe(SHARED_DESCRIPTION);
+
+const MAX_COLLECTION_ID = 64;
+const collectionId = nonBlankString({ max: MAX_COLLECTION_ID });
+const COLLECTION_DESCRIPTION =
+  'The `id` of a collection: only documents that were put into it and match its filter are found. One that you may not read is ' +
+  'a 404.';
+
+export const collectionField = optionalNull(collectionId).describe(COLLECTION_DESCRIPTION);
+export const collectionParameter = collectionId.optional().describe(COLLECTION_DESCRIPTION);
+/** The collection of a new document. */
+export const intoCollection = optionalNull(collectionId);
+export const INTO_DESCRIPTION =
+  'The `id` of a collection into which the document is put. You need the right to write it.';
 
 const MAX_TOP_N = 1_000;
 
@@ -82,6 +95,28 @@ export const bodyFilters = z
   .optional()
   .transform((value): RequestFilter => value ?? { filter: null, json: null })
   .meta({ id: 'Filters', override: structuredClone(filtersField) });
+
+/** The JSON of a stored filter is bounded because it is shown in every list. */
+const MAX_STORED_CHARACTERS = 16_384;
+type StoredFilter = z.infer<ReturnType<typeof z.json>>;
+const isJson = (value: unknown): value is StoredFilter => value !== undefined;
+
+/** A filter that is kept as it was sent; null for none, and undefined where the request does not say. */
+export const storedFilter = z
+  .unknown()
+  .transform((value, context): StoredFilter => {
+    const { json } = toRequestFilter(value, context);
+    // It was refused already.
+    if (!isJson(json)) return z.NEVER;
+    if (JSON.stringify(json).length <= MAX_STORED_CHARACTERS) return json;
+    const msg = `ensure this value has at most ${String(MAX_STORED_CHARACTERS)} characters as JSON`;
+    const ctx = { limit_value: MAX_STORED_CHARACTERS };
+    addItem(context, { loc: [], msg, type: 'value_error.any_str.max_length', ctx });
+    return z.NEVER;
+  })
+  .optional()
+  .transform((value) => value)
+  .meta({ override: structuredClone(filtersField) });
 
 /** The parameter `filters` of a query string. */
 export const queryFilters = z

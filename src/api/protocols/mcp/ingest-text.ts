@@ -68,6 +68,7 @@ const textOf = ({ content, title, metadata = {} }: Given): TextIngest => ({
   accessControl: {},
   onDuplicate: 'return',
   ocr: undefined,
+  collection: undefined,
 });
 
 /** Stores a text and waits until it is found, as long as requests wait by themselves. */

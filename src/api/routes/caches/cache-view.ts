@@ -18,6 +18,7 @@ const config = {
     .record(z.string(), z.unknown())
     .optional()
     .describe('The filter by which an update chooses documents.'),
+  collection: z.string().optional().describe('The collection by which an update chooses documents.'),
   shared: z.enum(SHARED).describe('Which documents of others it takes.'),
   doc_count: z.int().describe('How many documents the cache holds.'),
   engine: z
@@ -64,7 +65,7 @@ const NOTHING_HELD = { tokenCount: 0, bytes: 0 };
 /** @param progress the share of the build that is done; null where it is not known */
 export function viewCache(cache: CacheRecord, progress: number | null = null): z.infer<typeof configuration> {
   const { ready, building, failure } = cache;
-  const { model, ggufFile, filters, engine, shared } = shownConfig(cache);
+  const { model, ggufFile, filters, engine, shared, collection } = shownConfig(cache);
   const held = ready ?? NOTHING_HELD;
   return {
     name: cache.name,
@@ -72,6 +73,7 @@ export function viewCache(cache: CacheRecord, progress: number | null = null): z
     gguf_file: ggufFile,
     engine: engine.name,
     ...(isPlainObject(filters) ? { filters } : {}),
+    ...(collection === undefined ? {} : { collection }),
     shared,
     doc_count: building ? building.documentIds.length : ready ? heldTexts(ready) : 0,
     token_count: held.tokenCount,

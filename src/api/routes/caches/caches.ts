@@ -17,7 +17,12 @@ import {
   queryFloat,
   queryInteger,
 } from '../../http/validation/field-schemas.js';
-import { bodyFilters, queryFilters, type RequestFilter } from '../../http/validation/search-fields.js';
+import {
+  bodyFilters,
+  collectionField,
+  queryFilters,
+  type RequestFilter,
+} from '../../http/validation/search-fields.js';
 import type { BuildResult, CacheRequest } from '../../services/caches/cache-builds.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { RequireRoom } from '../../services/ingest/admission/require-room.js';
@@ -73,13 +78,17 @@ type RequireRoomForCaches = () => Promise<undefined>;
 
 type View = (cache: CacheRecord) => z.infer<typeof configuration>;
 
+const CREATE_DESCRIPTION =
+  'The cache holds the documents that `docs` names and those that match `filters`, of those in `collection` where it is ' +
+  'stated. A cache of the same name is replaced. Answers 200 when the cache is ready, and 202 while it is being built.';
+
 function createRoute(caches: CacheService, { admit, view }: { admit: RequireRoomForCaches; view: View }) {
   type CreateRequest = ApiRequest<unknown, unknown, z.infer<typeof createBody>>;
   const create = (request: CreateRequest) => {
-    const { name: cacheName, model, gguf_file: ggufFile, docs: ids, filters, shared } = request.body;
-    checkFilterLength(filters);
+    const { name: cacheName, gguf_file: ggufFile, ...specified } = request.body;
+    checkFilterLength(specified.filters);
     noteCache(cacheName);
-    return caches.create(requestOf(cacheName, request), { model, ggufFile, docs: ids, filters, shared });
+    return caches.create(requestOf(cacheName, request), { ggufFile, ...specified });
   };
   const replyCreated = (request: CreateRequest, { cache, ready }: BuildResult) =>
     replyBuilt(request, ready, { ...view(cache), success: true });
@@ -93,9 +102,7 @@ function createRoute(caches: CacheService, { admit, view }: { admit: RequireRoom
     maxBodyBytes: DOCS_BODY_BYTES,
     admit,
     summary: 'Make a named cache of documents',
-    description:
-      'The cache holds the documents that `docs` names and those that match `filters`. A cache of the same name is ' +
-      'replaced. Answers 200 when the cache is ready, and 202 while it is being built.',
+    description: CREATE_DESCRIPTION,
     request: { body: createBody, fromQuery: createQuery },
     responses: { 200: created, 202: created, 400: errorBody, 404: errorBody, 409: errorBody },
     examples: createCacheExamples,
@@ -275,6 +282,7 @@ const createBody = z.object({
   ),
   filters: bodyFilters,
   docs: optionalNull(docs).describe('Ids of documents.'),
+  collection: collectionField,
   shared: optionalNull(z.enum(SHARED)).describe(
     'Which documents of others the cache takes and answers from: `all`, those `accepted`, or none (`own`); never those of ' +
       'blocked owners. Without it, the setting `search.shared` decides when the cache is made.',

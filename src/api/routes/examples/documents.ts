@@ -1,6 +1,7 @@
 import { NEWEST_FIRST } from '../../../shared/documents/list-order.js';
 import { listDigest, writeCursor } from '../../http/validation/paging.js';
 import type { DocumentStatusView, DocumentView } from '../document-view.js';
+import { COLLECTION_ID, collectionNotFound } from './collections.js';
 import {
   amendedText,
   documentNotFound,
@@ -18,12 +19,13 @@ import {
 const path = { document_id: LEASE_ID };
 
 const NAME_WORDS = 'lease';
-/** The place before all documents of the story, of the very list that the other parameters ask for. */
-const cursor = writeCursor({
-  order: NEWEST_FIRST,
-  position: { value: '2035-01-01T00:00:00.000Z', id: LEASE_ID, rank: 0 },
-  digest: listDigest([{ kind: 'lease' }, NAME_WORDS, 'all']),
-});
+/** The place before all documents of the story, of the very list that the other parameters ask for. The id of the collection is a part of it. */
+export const cursorWithin = (collection: string): string =>
+  writeCursor({
+    order: NEWEST_FIRST,
+    position: { value: '2035-01-01T00:00:00.000Z', id: LEASE_ID, rank: 0 },
+    digest: listDigest([{ kind: 'lease' }, NAME_WORDS, 'all', { collection }]),
+  });
 
 export const listDocumentsExamples = {
   query: {
@@ -31,13 +33,14 @@ export const listDocumentsExamples = {
     limit: 10,
     filters: '{"kind": "lease"}',
     shared: 'all' as const,
-    cursor,
+    collection: COLLECTION_ID,
+    cursor: cursorWithin(COLLECTION_ID),
     total: true,
     sort: 'created' as const,
     order: 'desc' as const,
     q: NAME_WORDS,
   },
-  responses: { 200: [lease] },
+  responses: { 200: [lease], 404: collectionNotFound },
 };
 
 export const lookupExamples = {

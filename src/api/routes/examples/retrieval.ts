@@ -1,3 +1,4 @@
+import { COLLECTION_ID, collectionNotFound } from './collections.js';
 import { handover, HANDOVER_ID, lease, LEASE_ID, leaseText } from './story.js';
 
 const search = { query: 'How much is the rent?', filters: { kind: 'lease' }, k: 2, min_score: 0.2 };
@@ -14,12 +15,14 @@ export const retrieveChunksExamples = {
     ...search,
     ranking: 'lexical' as const,
     rerank: false,
+    collection: COLLECTION_ID,
     context: { mode: 'window' as const, before: 1, after: 1, max_tokens: 1_000 },
     highlight: true,
     explain: false,
   },
   responses: {
     400: noReranker,
+    404: collectionNotFound,
     200: [
       {
         content: leaseText,
@@ -47,6 +50,7 @@ export const retrieveDocumentsExamples = {
   body: { query: 'Which window does not close?', k: 2, min_score: 0.2 },
   responses: {
     400: noReranker,
+    404: collectionNotFound,
     200: [
       {
         score: 0.75,
@@ -102,6 +106,7 @@ export const queryExamples = {
   body: { ...search, max_tokens: 200, temperature: 0, stream: false },
   responses: {
     400: noReranker,
+    404: collectionNotFound,
     200: {
       completion: leaseCompletion,
       ...outcome,

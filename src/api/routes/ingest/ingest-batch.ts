@@ -15,7 +15,7 @@ import { ingestBatchExamples } from '../examples/ingest.js';
 import { textBody, toText } from './ingest.js';
 import { onDuplicate } from './upload-fields.js';
 
-const itemError = z
+export const itemError = z
   .object({
     loc: z
       .array(z.union([z.string(), z.int()]))
@@ -226,7 +226,7 @@ const TYPES: Readonly<Record<number, string>> = {
   507: 'value_error.over_quota',
 };
 
-function viewError(thrown: unknown): z.infer<typeof itemError> {
+export function viewError(thrown: unknown): z.infer<typeof itemError> {
   const { status, detail, headers } = describeError(thrown);
   const [first] = typeof detail === 'string' ? [] : detail;
   if (first) return viewItem(first);

@@ -3,6 +3,7 @@ import { isPlainObject } from '../../../shared/json-values.js';
 import { nextSlice } from '../../../shared/tools/time-slices.js';
 import { HttpError } from '../../http/http-error.js';
 import { missingFiles, type ReceiveFiles } from '../../http/request/upload.js';
+import { INTO_DESCRIPTION } from '../../http/validation/search-fields.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
 import type { FileDetails, IngestFiles } from '../../services/ingest/batch/ingest-files.js';
@@ -23,6 +24,14 @@ const OCR_DESCRIPTION =
 const SOURCE_ID_DESCRIPTION =
   'The names of the sources (see `/ingest/file`): a JSON array with a name, or null, for each of the files; or the name ' +
   'itself for a single file, unless it begins with `[`.';
+
+const collectionField = z
+  .string()
+  .optional()
+  .meta({
+    description: `${INTO_DESCRIPTION} One for all files, or a JSON array with one for each of them.`,
+    examples: [''],
+  });
 
 const fieldsOf = (maxFiles: number) =>
   z
@@ -62,6 +71,7 @@ const fieldsOf = (maxFiles: number) =>
         .optional()
         .meta({ description: OCR_DESCRIPTION, examples: ['auto'] }),
       source_id: z.string().optional().meta({ description: SOURCE_ID_DESCRIPTION }),
+      collection: collectionField,
     })
     .meta({ id: 'IngestFiles', description: 'Files to ingest, and what is to be known of each.' });
 
@@ -82,8 +92,9 @@ const FORM = {
     on_duplicate: FIELD_BYTES,
     ocr: FIELD_BYTES,
     source_id: FIELD_BYTES,
+    collection: FIELD_BYTES,
   },
-  words: ['on_duplicate', 'ocr', 'source_id'],
+  words: ['on_duplicate', 'ocr', 'source_id', 'collection'],
 };
 
 export const ingestFilesRoute = ({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { nonBlankString, optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
 import { metadata, accessControl, sourceId, statedLists } from '../../http/validation/document-fields.js';
+import { intoCollection, INTO_DESCRIPTION } from '../../http/validation/search-fields.js';
 import { missingFiles } from '../../http/request/upload.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -40,6 +41,7 @@ export const textBody = z
     on_duplicate: optionalNullOr(onDuplicate, 'new').describe(ON_DUPLICATE_DESCRIPTION),
     ocr: optionalNull(ocrMode).describe(OCR_DESCRIPTION),
     source_id: optionalNull(sourceId).describe(SOURCE_ID_DESCRIPTION),
+    collection: intoCollection.describe(INTO_DESCRIPTION),
   })
   .meta({ id: 'IngestText', description: 'A text to ingest, and what is to be known of it.' });
 
@@ -51,6 +53,7 @@ export const toText = ({
   on_duplicate,
   ocr,
   source_id,
+  collection,
 }: z.output<typeof textBody>): TextIngest => ({
   content,
   metadata,
@@ -59,6 +62,7 @@ export const toText = ({
   onDuplicate: on_duplicate,
   ocr: ocr ?? undefined,
   sourceId: source_id,
+  collection,
 });
 
 const fileFields = z
@@ -78,6 +82,10 @@ const fileFields = z
     on_duplicate: onDuplicate.optional().meta({ description: ON_DUPLICATE_DESCRIPTION, default: 'new' }),
     ocr: ocrMode.optional().describe(OCR_DESCRIPTION),
     source_id: sourceId.optional().describe(SOURCE_ID_DESCRIPTION),
+    collection: z
+      .string()
+      .optional()
+      .meta({ description: INTO_DESCRIPTION, examples: [''] }),
   })
   .meta({ id: 'IngestFile', description: 'A file to ingest, and what is to be known of it.' });
 

@@ -7,6 +7,7 @@ import {
   sourceId,
   statedLists,
 } from '../../http/validation/document-fields.js';
+import { intoCollection } from '../../http/validation/search-fields.js';
 import { parseRequest } from '../../http/validation/validation-errors.js';
 import { HttpError } from '../../http/http-error.js';
 import { parseJson } from '../../http/json/json.js';
@@ -32,7 +33,7 @@ import type { DocumentDetails } from '../../services/ingest/ingest.js';
 export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } as const;
 
 /** Fields that are words, with the most bytes of each. All others are JSON objects. */
-const WORDS = { on_duplicate: 64, ocr: 64, source_id: 4 * MAX_SOURCE_ID } as const;
+const WORDS = { on_duplicate: 64, ocr: 64, source_id: 4 * MAX_SOURCE_ID, collection: 256 } as const;
 const isWord = (name: string): boolean => Object.hasOwn(WORDS, name);
 const FIELDS = { ...LIMITS, ...WORDS };
 
@@ -59,6 +60,8 @@ const fieldsSchema = z.object({
   on_duplicate: optionalNullOr(onDuplicate, 'new'),
   ocr: optionalNull(ocrMode),
   source_id: optionalNull(sourceId),
+  // Forms of pages send an empty text for a field that was left alone.
+  collection: z.preprocess((value) => (value === '' ? undefined : value), intoCollection),
 });
 
 /** Receives the file of an upload and how it is to be read, and skips all other form fields. */
@@ -115,9 +118,9 @@ async function receive<Stored>(
 /** @throws HttpError 422 for fields that are not as they should be */
 export function parseDetails(fields: Readonly<Record<string, unknown>>): DocumentDetails {
   const stated = parseRequest(fieldsSchema, fields, 'body');
-  const { metadata, access_control, on_duplicate: onDuplicate, ocr, source_id } = stated;
+  const { metadata, access_control, on_duplicate: onDuplicate, ocr, source_id, collection } = stated;
   const accessControl = statedLists(access_control ?? {});
-  return { metadata, accessControl, onDuplicate, ocr, sourceId: source_id };
+  return { metadata, accessControl, onDuplicate, ocr, sourceId: source_id, collection };
 }
 
 /** Each field is checked when it arrives, so that an invalid one ends the upload. */

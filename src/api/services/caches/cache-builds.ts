@@ -27,10 +27,14 @@ export interface CacheRequest extends Omit<RequestContext, 'callerId'> {
   readonly name: string;
 }
 
-export interface CacheSpecification extends Omit<CacheConfig, 'filters' | 'engine' | 'shared'> {
+export interface CacheSpecification extends Omit<
+  CacheConfig,
+  'filters' | 'engine' | 'shared' | 'collection'
+> {
   /** The documents of others that it takes; the setting holds where it is undefined. */
   readonly shared: Shared | undefined;
   readonly docs: readonly string[] | undefined;
+  readonly collection: string | undefined;
   /** The filter that selects documents, and its JSON, which is stored for later updates. Both are null without a filter. */
   readonly filters: { readonly filter: Filter | null; readonly json: unknown };
 }
@@ -59,23 +63,29 @@ const jsonSchema = z.json();
 export async function createCache(
   parts: CacheBuildParts,
   request: CacheRequest,
-  { docs, filters, model, ggufFile, shared = parts.sharedViews.standard }: CacheSpecification,
+  { docs, filters, collection, model, ggufFile, shared = parts.sharedViews.standard }: CacheSpecification,
 ): Promise<BuildResult> {
-  const filter = filters.json === null ? undefined : filters.filter;
+  const filter = filters.json === null && collection === undefined ? undefined : filters.filter;
   const engine = await parts.engines.choose(ggufFile, request, request);
   const maxTokens = selectableTokens(parts, engine);
-  const documentIds = await parts.selection.select(request.principal, { docs, filter, maxTokens, shared });
+  const wanted = { docs, filter, collection, maxTokens, shared };
+  const documentIds = await parts.selection.select(request.principal, wanted);
   if (documentIds.length === 0) throw new ImpossibleError('No documents to add to cache');
-  const config = { model, ggufFile, engine, shared, filters: jsonSchema.parse(filters.json) };
+  const chosen = { model, ggufFile, engine, shared, ...(collection !== undefined && { collection }) };
+  const config = { ...chosen, filters: jsonSchema.parse(filters.json) };
   return startAndWait(parts, request, { type: 'create_cache', next: () => ({ config, documentIds }) });
 }
 
 /** Adds the documents that match the cache's filters now. */
 export async function updateCache(parts: CacheBuildParts, request: CacheRequest): Promise<BuildResult> {
   const cache = await findCache(parts.caches, request);
-  const { filters, engine, shared } = shownConfig(cache);
+  const { filters, engine, shared, collection } = shownConfig(cache);
   const maxTokens = selectableTokens(parts, engine);
-  const added = await parts.selection.matching(request.principal, filters, { maxTokens, shared });
+  const added = await parts.selection.matching(request.principal, filters, {
+    maxTokens,
+    shared,
+    collection,
+  });
   return startAndWait(parts, request, { type: 'update_cache', next: (current) => extend(current, added) });
 }
 

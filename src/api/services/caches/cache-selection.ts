@@ -1,17 +1,20 @@
 import { canFind, canRead, type Principal } from '../../../shared/access/access.js';
-import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
+import { bothFilters, type Shared, type SharedViews } from '../../../shared/access/sharing.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, ImpossibleError } from '../../../shared/errors.js';
 import type { ListedPage, ListPosition } from '../../../shared/documents/list-order.js';
 import { parseFilter, type Filter } from '../../../shared/filters/parse.js';
 import type { Index } from '../../../shared/ports.js';
+import type { Collections } from '../collections/collections.js';
 import { documentNotFound, isDocumentId } from '../documents/document-access.js';
 
 export interface Selected {
   readonly docs?: readonly string[] | undefined;
   /** Selects readable documents that match. Null selects all readable documents, undefined none. */
   readonly filter?: Filter | null | undefined;
+  /** The collection whose documents are selected, of those that match. */
+  readonly collection?: string | undefined;
   /** Tokens that a cache can hold. A selection that cannot fit is not read to its end. */
   readonly maxTokens: number;
   /** The documents of others that a cache takes. */
@@ -20,15 +23,15 @@ export interface Selected {
 
 export interface CacheSelection {
   /**
-   * @throws NotFoundError for an unknown or unreadable id, ConflictError for a listed document that is not completed, or that
+   * @throws NotFoundError for an unknown or unreadable id, also of the collection, ConflictError for a listed document that is not completed, or that
    *   the cache does not take
    */
   select(principal: Principal, selected: Selected): Promise<string[]>;
-  /** Selects the documents that match a cache's stored filters; none when there are no filters. */
+  /** Selects the documents that match a cache's stored filters; none without filters and a collection. */
   matching(
     principal: Principal,
     filters: unknown,
-    limits: Pick<Selected, 'maxTokens' | 'shared'>,
+    limits: Pick<Selected, 'maxTokens' | 'shared' | 'collection'>,
   ): Promise<string[]>;
 }
 
@@ -38,6 +41,7 @@ interface Dependencies {
   readonly index: Pick<Index, 'list'>;
   readonly records: Pick<Records, 'readEach'>;
   readonly sharedViews: Pick<SharedViews, 'filterOf' | 'predicateOf'>;
+  readonly collections: Pick<Collections, 'scope'>;
   /** The maximum number of tokens that a chunk repeats from the one before. */
   readonly overlap: number;
 }
@@ -51,7 +55,7 @@ export function createCacheSelection(parts: Dependencies): CacheSelection {
       return [...new Set([...named, ...found])];
     },
     matching: async (principal, filters, limits) => {
-      if (filters === null) return [];
+      if (filters === null && limits.collection === undefined) return [];
       const parsed = parseFilter(filters);
       // The limits for filters may have been higher when these were stored.
       if ('errors' in parsed)
@@ -92,15 +96,17 @@ const notTaken = ({ id, ownerId }: DocumentRecord): string =>
 const reasonOf = (errors: readonly { readonly msg: string }[]) => errors.map(({ msg }) => msg).join('; ');
 
 async function matching(
-  { index, records, sharedViews, overlap }: Dependencies,
+  { index, records, sharedViews, collections, overlap }: Dependencies,
   principal: Principal,
   {
     filter: asked,
     maxTokens,
     shared,
-  }: Pick<Selected, 'maxTokens' | 'shared'> & { readonly filter: Filter | null },
+    collection,
+  }: Pick<Selected, 'maxTokens' | 'shared' | 'collection'> & { readonly filter: Filter | null },
 ): Promise<string[]> {
-  const filter = await sharedViews.filterOf({ principal, filter: asked, shared });
+  const scope = await collections.scope(collection, principal);
+  const filter = await sharedViews.filterOf({ principal, filter: bothFilters(asked, scope), shared });
   const selected: string[] = [];
   let leastTokens = 0;
   for (let after: ListPosition | null = null; ;) {

@@ -1,5 +1,5 @@
 import { canFind, type Principal } from '../../../shared/access/access.js';
-import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
+import { bothFilters, type Shared, type SharedViews } from '../../../shared/access/sharing.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { StoredChunk } from '../../../shared/chunks/fields.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
@@ -13,6 +13,7 @@ import {
   type AnswerMemory,
   type MemoryLease,
 } from '../answer-memory/answer-memory.js';
+import type { Collections } from '../collections/collections.js';
 import { eachOf, held } from '../stream-end.js';
 import { readDocument, type DocumentRequest } from './document-access.js';
 
@@ -26,6 +27,8 @@ export interface DocumentListing extends Page {
   readonly filter: Filter | null;
   /** The documents of others that are listed; the setting holds where it is undefined. */
   readonly shared?: Shared | undefined;
+  /** The collection whose documents are listed; undefined for all documents. */
+  readonly collection?: string | undefined;
   readonly signal: AbortSignal;
   /** See `IndexListing`; the newest first, and all of them, where these are absent. */
   readonly name?: string | null;
@@ -45,7 +48,7 @@ export interface ListedDocuments {
 }
 
 export interface Documents {
-  /** Lists matching documents that the caller may read, ties by id. @throws UnavailableError */
+  /** Lists matching documents that the caller may read, ties by id. @throws UnavailableError, NotFoundError */
   list(listing: DocumentListing): Promise<ListedDocuments>;
   /** @throws ForbiddenError, NotFoundError; so does `chunks` */
   get(request: DocumentRequest): Promise<DocumentRecord>;
@@ -76,6 +79,7 @@ interface Dependencies {
   readonly index: Pick<Index, 'list' | 'count'>;
   readonly memory: AnswerMemory;
   readonly sharedViews: Pick<SharedViews, 'filterOf'>;
+  readonly collections: Pick<Collections, 'scope'>;
 }
 
 export function createReadDocuments(parts: Dependencies): Documents {
@@ -103,9 +107,14 @@ export function createReadDocuments(parts: Dependencies): Documents {
   };
 }
 
-async function list(parts: Dependencies, asked: DocumentListing): Promise<ListedDocuments> {
-  const { index, sharedViews } = parts;
-  const listing = { ...asked, filter: await sharedViews.filterOf(asked) };
+async function list(
+  parts: Dependencies,
+  { collection, ...asked }: DocumentListing,
+): Promise<ListedDocuments> {
+  const { index, sharedViews, collections } = parts;
+  const scope = await collections.scope(collection, asked.principal);
+  const filter = await sharedViews.filterOf({ ...asked, filter: bothFilters(asked.filter, scope) });
+  const listing = { ...asked, filter };
   const [{ ids, next }, total] = await Promise.all([
     index.list(listing),
     listing.isCounted === true ? index.count(listing) : null,

@@ -8,6 +8,7 @@ import type { Records } from '../../../shared/documents/records.js';
 import { DuplicateDeletedError } from '../../../shared/errors.js';
 import type { OcrMode } from '../../../readers/index.js';
 import type { AccountedRequest, Accounting } from '../usage-accounting.js';
+import type { Collections } from '../collections/collections.js';
 import type { RequestContext } from '../request-context.js';
 import { refuseOrReturn, type Duplicates, type OnDuplicate } from './duplicates.js';
 import type { ReceiveFile } from './incoming.js';
@@ -32,6 +33,8 @@ export interface DocumentDetails {
   readonly ocr: OcrMode | undefined;
   /** The name of the source, by which its document is found and replaced. */
   readonly sourceId?: string | undefined;
+  /** The collection that it is put into; undefined for none. */
+  readonly collection: string | undefined;
 }
 
 export interface TextIngest extends DocumentDetails {
@@ -56,6 +59,7 @@ export interface IngestParts extends StoreRecordsParts {
   readonly accounting: Accounting;
   readonly duplicates: Duplicates;
   readonly knownSources: Pick<KnownSources, 'find'>;
+  readonly collections: Pick<Collections, 'into'>;
   /** Refuses a file before it is received, if its owner can have no more. @throws OverQuotaError */
   readonly requireQuota: (ownerId: string) => Promise<void>;
 }
@@ -74,8 +78,9 @@ export function createIngest(parts: IngestParts): Ingest {
     ingestFile: async (receive, context) => {
       await parts.requireQuota(context.callerId);
       const documentId = documentIdOf(context);
+      const checked = receivePermitted(parts, receive, context);
       const storeFile = () =>
-        sources.storeFile({ documentId, version: 1, ownerId: context.callerId }, receive);
+        sources.storeFile({ documentId, version: 1, ownerId: context.callerId }, checked);
       const { content, details } = await accounting.begin(begunOperation('ingest_file', context), storeFile);
       return accept({ ...parts, store }, newDocumentOf(content, details, { documentId, context }), context);
     },
@@ -91,6 +96,19 @@ async function findDuplicate(
   const isKnown = sourceId !== undefined && (await knownSources.find(callerId, sourceId)) !== null;
   return isKnown ? null : duplicates.findText(callerId, content);
 }
+
+/** Refuses a file for a collection that the caller may not write, so that its bytes are discarded. */
+const receivePermitted =
+  (
+    { collections }: Pick<IngestParts, 'collections'>,
+    receive: ReceiveFile<DocumentDetails>,
+    { principal }: RequestContext,
+  ): ReceiveFile<DocumentDetails> =>
+  async (target) => {
+    const received = await receive(target);
+    await collections.into(received.details.collection, principal);
+    return received;
+  };
 
 /** A request with an `Idempotency-Key` has the id of its document before it begins. */
 const documentIdOf = ({ reservation }: RequestContext): string => reservation?.id ?? randomUUID();
@@ -158,12 +176,13 @@ interface Asked {
   readonly context: RequestContext;
 }
 
-/** Keeps a text, and returns the new document that it is to be. */
+/** Keeps a text, and returns the new document that it is to be. @throws NotFoundError, ForbiddenError for its collection */
 export async function keepText(
-  { sources, accounting }: Pick<IngestParts, 'sources' | 'accounting'>,
+  { sources, accounting, collections }: Pick<IngestParts, 'sources' | 'accounting' | 'collections'>,
   { content: text, filename, ...details }: TextIngest,
   { documentId, context, items }: Asked & Pick<SourceOwner, 'items'>,
 ): Promise<NewDocument> {
+  await collections.into(details.collection, context.principal);
   const operation = begunOperation('ingest_text', context, filename === null ? {} : { filename });
   const owner = { documentId, version: 1, ownerId: context.callerId, ...(items && { items }) };
   const { content, source } = await accounting.begin(operation, () => sources.storeText(owner, text));
@@ -174,14 +193,16 @@ export async function keepText(
 /** Returns the new document that kept bytes are to be. */
 export function newDocumentOf(
   content: Content,
-  { onDuplicate, ocr, metadata, sourceId, accessControl }: DocumentDetails,
+  { onDuplicate, ocr, metadata, sourceId, collection, accessControl }: DocumentDetails,
   { documentId, context }: Asked,
 ): NewDocument {
   const { callerId, startedAtMs } = context;
-  const of = { metadata: metadata ?? {}, sourceId, accessControl, documentId, ownerId: callerId, callerId };
+  const collections = collection === undefined ? undefined : [collection];
+  const owner = { documentId, ownerId: callerId, callerId, startedAtMs };
+  const of = { metadata: metadata ?? {}, sourceId, collections, accessControl, ...owner };
   const stated = { metadata, ocr, lists: ACCESS_LISTS.filter((name) => accessControl[name] !== undefined) };
   return {
-    record: newDocument(withOcr(content, ocr), { ...of, startedAtMs }),
+    record: newDocument(withOcr(content, ocr), of),
     ...recordRules(onDuplicate, context),
     ...(sourceId !== undefined && { stated }),
   };

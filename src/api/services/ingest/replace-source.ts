@@ -4,6 +4,7 @@ import type { Change } from '../../../shared/documents/change.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { newOperation, patch, replaceContent, type Patch } from '../../../shared/documents/transitions.js';
 import { NotFoundError } from '../../../shared/errors.js';
+import { joinCollections } from '../collections/collection-documents.js';
 import { changeAccess } from '../documents/change-access.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
 import { findLost, hasBytes, textName, writtenAfterAll } from './content-updates.js';
@@ -47,6 +48,8 @@ interface Wanted extends Pick<NewDocument, 'reservation'> {
   readonly stated: StatedDetails;
   /** The lists that are stated, with the owner in each, as a new document would have them. */
   readonly lists: Partial<AccessLists>;
+  /** The collections that it is put into. */
+  readonly collections: readonly string[];
 }
 
 interface Replacement extends Wanted {
@@ -59,7 +62,8 @@ function wantedOf({ record, source, stated, reservation }: NewDocument): Wanted 
   if (!content || !stated) throw new Error('a document that cannot be there already');
   const { storageKey } = content;
   const lists = Object.fromEntries(stated.lists.map((name) => [name, record[name]]));
-  return { content, kept: { storageKey, source }, stated, lists, reservation };
+  const collections = record.collections ?? [];
+  return { content, kept: { storageKey, source }, stated, lists, collections, reservation };
 }
 
 /** @throws NotFoundError where the document is not there any more, or is another owner's by now */
@@ -131,7 +135,10 @@ async function replaceOnce(parts: Parts, attempt: Attempt, context: StoringConte
     const isKept = hasBytes(now, content) && !hasEndedBadly(now);
     const isNew = !isKept || newestContent(now)?.storageKey === attempt.lost;
     last.needsBytes = isNew && !copy;
-    if (!isNew) return patchUnlessSame(now, { ...metadataOf(attempt), filename: content.filename });
+    const joined = joinCollections(now, attempt.collections);
+    const member = joined?.record ?? now;
+    if (!isNew)
+      return patchUnlessSame(member, { ...metadataOf(attempt), filename: content.filename }) ?? joined;
     if (!copy) return null;
     const { reservation } = attempt;
     const operation = newOperation(content, {
@@ -139,7 +146,7 @@ async function replaceOnce(parts: Parts, attempt: Attempt, context: StoringConte
       userId: context.callerId,
       startedAtMs: context.startedAtMs,
     });
-    const patched = patchUnlessSame(now, metadataOf(attempt))?.record ?? now;
+    const patched = patchUnlessSame(member, metadataOf(attempt))?.record ?? member;
     const replaced = replaceContent(patched, {
       content: { ...content, storageKey: copy.storageKey },
       operation,

@@ -1,4 +1,4 @@
-import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
+import { bothFilters, type Shared, type SharedViews } from '../../../shared/access/sharing.js';
 import { ImpossibleError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { ExplainHits, Explanation } from '../../../shared/search/explain-hits.js';
@@ -14,6 +14,7 @@ import type { RerankedSearch, RerankReport, RerankWish } from '../../../shared/s
 import type { Search } from '../../../shared/search/search.js';
 import type { TextSpan } from '../../../shared/text/sentences.js';
 import type { ContextWish, WidenHits } from '../../../shared/search/widen-hits.js';
+import type { Collections } from '../collections/collections.js';
 import { heldSize, type MemoryLease, type Wanted } from '../answer-memory/answer-memory.js';
 
 export interface FindHitsParts {
@@ -22,6 +23,7 @@ export interface FindHitsParts {
   readonly rerankedSearch: RerankedSearch | null;
   readonly sharedViews: Pick<SharedViews, 'within'>;
   readonly details: HitDetails;
+  readonly collections: Pick<Collections, 'scope'>;
 }
 
 /** The further steps of a search, which only who asks for them waits for. */
@@ -44,6 +46,8 @@ type HitsRequest = Omit<SearchRequest, 'guard' | 'notes'> &
     readonly rerank: RerankWish | null;
     /** The documents of others that are found; as the setting says where it is undefined. */
     readonly shared?: Shared | undefined;
+    /** The collection that is searched; undefined for all documents. */
+    readonly collection?: string | undefined;
   };
 
 export interface SearchResult {
@@ -62,16 +66,21 @@ export function hitsWanted(parts: FindHitsParts, request: HitsRequest): Wanted {
   return { callerId: principal.id, signal, bytes: bytesOf(expectedOf(parts, request)) };
 }
 
-/** Searches within a lease of the size that `hitsWanted` returns, and reranks where that is asked for. */
-export function findHits(
+/**
+ * Searches within a lease of the size that `hitsWanted` returns, and reranks where that is asked for.
+ * @throws NotFoundError for a collection that the caller may not read
+ */
+export async function findHits(
   parts: FindHitsParts,
   request: HitsRequest,
   lease: MemoryLease,
 ): Promise<SearchResult> {
   const expected = expectedOf(parts, request);
-  const { rerank, shared: _, highlight, explain, context, ...asked } = request;
+  const { rerank, shared: _, collection, highlight, explain, context, ...asked } = request;
   const notes = highlight === true || explain === true ? createNotes() : null;
-  return parts.sharedViews.within(request, async ({ filter, guard }) => {
+  const scope = await parts.collections.scope(collection, request.principal);
+  const looking = { ...request, filter: bothFilters(request.filter, scope) };
+  return parts.sharedViews.within(looking, async ({ filter, guard }) => {
     const viewed = { ...asked, filter, guard, notes: notes ?? undefined };
     let report: RerankReport | null = null;
     const search = async (each: SearchRequest) => {

@@ -36,6 +36,8 @@ export interface RetrievalRequest extends DetailsWish {
   readonly filter: Filter | null;
   /** The documents of others that are found. Undefined when the setting applies. */
   readonly shared?: Shared | undefined;
+  /** The collection that is searched. Undefined for all documents. */
+  readonly collection?: string | undefined;
   readonly k: number;
   readonly minScore: number;
   /** Undefined when the ranking of the settings applies. */

@@ -3,6 +3,9 @@ import { isOwnField } from '../../filters/paths.js';
 import type { Redis } from '../../redis/client.js';
 import { keys } from '../../redis/keys.js';
 
+/** Either of them has given all documents these tags. */
+const RENEWALS = [keys.filterTagsRenewed, keys.ownerTagsRenewed];
+
 /** Tells whether the engine may be asked for the conditions of a filter on owners and ids of documents. */
 export type AreOwnersTagged = (filter: Filter | null) => Promise<boolean>;
 
@@ -14,7 +17,7 @@ export function createAreOwnersTagged(client: Pick<Redis, 'hExists'>): AreOwners
   let areTagged = false;
   return async (filter) => {
     if (!areTagged && filter && asksForOwners(filter))
-      areTagged = (await client.hExists(keys.filterTagsRenewed, 'done')) === 1;
+      areTagged = (await Promise.all(RENEWALS.map((key) => client.hExists(key, 'done')))).includes(1);
     return areTagged;
   };
 }

@@ -97,7 +97,9 @@ function newAttachment(
 ): DocumentRecord {
   const { ownerId, attachmentOf } = parent;
   const metadata = { parent_document_id: parent.id, attachment_filename: content.filename };
-  const details = { documentId: id, ownerId, callerId, metadata, accessControl: {}, startedAtMs: Date.now() };
+  const collections = parent.collections ?? undefined;
+  const shown = { metadata, collections, accessControl: {} };
+  const details = { documentId: id, ownerId, callerId, ...shown, startedAtMs: Date.now() };
   const depth = (attachmentOf?.depth ?? 0) + 1;
   const attachment = { ...newDocument(content, details), attachmentOf: { documentId: parent.id, depth } };
   // The lists are the very same: the owner may have been taken off one.

@@ -79,7 +79,7 @@ return redis.call('ZADD', contents, 0, member)
 
 /**
  * Gives documents that an earlier version wrote the tags of today: filters ask for owners by now, reach into objects of lists,
- * and compare file names in one normal form. The tags of their chunks are rewritten by the jobs that also follow a change of
+ * compare file names in one normal form, and ask for collections, which processes of the earlier version leave out while both run. The tags of their chunks are rewritten by the jobs that also follow a change of
  * metadata. Only the Query Engine reads tags, so that nothing is done while another index serves. Until all is done, the engine
  * is not asked for owners; see `owner-tags.ts`.
  */

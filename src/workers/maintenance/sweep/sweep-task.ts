@@ -3,6 +3,7 @@ import { at } from '../../../shared/at.js';
 import type { CacheEngines } from '../../../shared/caches/cache-engines.js';
 import type { CacheStore } from '../../../shared/caches/cache-store.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
+import type { CollectionStore } from '../../../shared/collections/collection-store.js';
 import type { Records } from '../../../shared/documents/records.js';
 import type { Logger } from '../../../shared/observability/logger.js';
 import type { Jobs } from '../../../shared/queues/jobs.js';
@@ -17,6 +18,7 @@ export interface SweepParts {
   readonly chunks: Chunks;
   readonly jobs: Jobs;
   readonly caches: CacheStore;
+  readonly collections: Pick<CollectionStore, 'removeExpired'>;
   readonly sharedViews: Pick<SharedViews, 'predicateOf'>;
   readonly cacheEngines: Pick<CacheEngines, 'kept' | 'forget'>;
   readonly removeObjects: RemoveObjects;

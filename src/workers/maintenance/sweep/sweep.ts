@@ -66,6 +66,7 @@ function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): Sw
     strayGenerationsTask(parts),
     garbageGenerationsTask(parts),
     deletionsInChangeLogTask(parts),
+    expiredCollectionsTask(parts),
     contentHashesTask(parts),
     filterTagsTask(parts),
     ownedTask(parts),
@@ -82,6 +83,14 @@ function tasksOf(parts: SweepParts, onRequeued: (documents: number) => void): Sw
 const deletionsInChangeLogTask = ({ redis }: SweepParts): SweepTask => ({
   name: 'tombstones',
   begin: (now) => () => forgetDeletions(redis, now),
+});
+
+const COLLECTIONS_PAGE = 20;
+
+/** Removes collections that were not used for as long as they say. Nobody sees them from that moment on; their documents stay. */
+const expiredCollectionsTask = ({ collections }: SweepParts): SweepTask => ({
+  name: 'collections',
+  begin: () => async () => (await collections.removeExpired(COLLECTIONS_PAGE)) === COLLECTIONS_PAGE,
 });
 
 /** After this time the sweep goes on with other tasks; the next sweep continues. */

@@ -15,7 +15,7 @@ import { keys } from '../../../../src/shared/redis/keys.js';
 import { createReadHits } from '../../../../src/shared/search/read-hits.js';
 import { createCheckCandidates } from '../../../../src/shared/search/search.js';
 import { makeContent, makeDocument } from '../../../support/documents.js';
-import { everythingShared } from '../../../support/everything-shared.js';
+import { everythingShared, noCollections } from '../../../support/everything-shared.js';
 import { rejection } from '../../../support/rejection.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 
@@ -69,6 +69,7 @@ function asksOf(records: Records, document: DocumentRecord): readonly Promise<un
     index: { list: () => Promise.resolve({ ids: [documentId], next: null }), count: notAsked },
     memory: createAnswerMemory({ limitBytes: 1024 ** 2 }),
     sharedViews,
+    collections: noCollections,
   });
   const listAll = async () => {
     const listed = await documents.list({ principal, filter: null, skip: 0, limit: 1, signal });
@@ -87,6 +88,7 @@ function asksOf(records: Records, document: DocumentRecord): readonly Promise<un
     records,
     index: { list: notAsked },
     sharedViews,
+    collections: noCollections,
     overlap: 0,
   });
   const check = createCheckCandidates(createReadHits(redis, undefined, records.inTurn), {

@@ -16,7 +16,7 @@ import type { UsageEvent } from '../../../../src/shared/usage/usage.js';
 import { makeContent, makeDocument } from '../../../support/documents.js';
 import { rejection } from '../../../support/rejection.js';
 import { until } from '../../../support/until.js';
-import { everythingShared } from '../../../support/everything-shared.js';
+import { everythingShared, noCollections } from '../../../support/everything-shared.js';
 import { noDetails } from '../../../support/no-details.js';
 
 const MEGABYTE = 1024 ** 2;
@@ -80,6 +80,7 @@ function setUp({ length = 100, limitBytes = 64 * MEGABYTE, isHeld = false } = {}
     search,
     rerankedSearch: createRerankedSearch({ search, reranking, readHits }),
     details: noDetails,
+    collections: noCollections,
     sharedViews: everythingShared,
     accounting: createUsageAccounting({ append: (event) => void events.push(event) }),
     countTokens: () => 3,

@@ -9,6 +9,7 @@ import type { Index } from '../../../../src/shared/ports.js';
 import { createLexicalRanker } from '../../../../src/shared/search/ranking.js';
 import { createUsage } from '../../../../src/shared/usage/usage.js';
 import { createWriteBehind } from '../../../../src/shared/usage/write-behind.js';
+import { noCollections } from '../../../support/everything-shared.js';
 import { openSearchWorld, type SearchWorld } from '../../../support/search-world.js';
 import { useTestRedis } from '../../../support/use-test-redis.js';
 import { noDetails } from '../../../support/no-details.js';
@@ -31,6 +32,7 @@ function setUp() {
   const usage = createUsage(world.redis);
   const reads = createWriteBehind(redis, { logger: { warn: () => undefined } });
   const retrieval = createRetrieval({
+    collections: noCollections,
     memory: createAnswerMemory({ limitBytes: 64 * 1024 ** 2 }),
     rerankedSearch: null,
     details: noDetails,

@@ -7,7 +7,7 @@ import { createUsageAccounting } from '../../../../src/api/services/usage-accoun
 import type { UsageEvent } from '../../../../src/shared/usage/usage.js';
 import type { Metadata } from '../../../../src/shared/document.js';
 import { makeContent, makeDocument } from '../../../support/documents.js';
-import { everythingShared } from '../../../support/everything-shared.js';
+import { everythingShared, noCollections } from '../../../support/everything-shared.js';
 import { noDetails } from '../../../support/no-details.js';
 
 interface World {
@@ -27,6 +27,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
     events.push(event);
   };
   const retrieval = createRetrieval({
+    collections: noCollections,
     memory,
     rerankedSearch: null,
     details: noDetails,

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createSharedViews } from '../../../../src/shared/access/sharing.js';
 import { createCacheStore } from '../../../../src/shared/caches/cache-store.js';
+import { createCollectionStore } from '../../../../src/shared/collections/collection-store.js';
 import { createChunks } from '../../../../src/shared/chunks/chunks.js';
 import { generationId, type DocumentRecord } from '../../../../src/shared/document.js';
 import { createRecords, type Records } from '../../../../src/shared/documents/records.js';
@@ -34,6 +35,7 @@ async function sweepWith(records: Records): Promise<void> {
     clean: () => Promise.resolve(),
     memory: createMemoryWatch(redis, 0.85),
     caches: createCacheStore(redis),
+    collections: createCollectionStore(redis),
     sharedViews: createSharedViews(redis),
     cacheEngines: { kept: () => Promise.resolve([]), forget: () => Promise.resolve() },
     workOffSet: createWorkOffSet({ logger, metrics }),

@@ -13,7 +13,17 @@ const LISTS = ['readers', 'writers', 'admins'] as const;
  * again would fill the file to which Redis appends each change. Whatever becomes shorter is taken.
  */
 export function grows(before: DocumentRecord, after: DocumentRecord): boolean {
-  return admitsMore(before, after) || describesMore(before, after) || isLongerName(before, after);
+  return (
+    admitsMore(before, after) ||
+    describesMore(before, after) ||
+    isLongerName(before, after) ||
+    joinsMore(before, after)
+  );
+}
+
+function joinsMore(before: DocumentRecord, after: DocumentRecord): boolean {
+  const known = new Set(before.collections);
+  return (after.collections ?? []).some((id) => !known.has(id));
 }
 
 function admitsMore(before: DocumentRecord, after: DocumentRecord): boolean {
@@ -44,7 +54,7 @@ const isLongerName = (before: DocumentRecord, after: DocumentRecord): boolean =>
 const nameOf = (content: Content | null) => content?.filename ?? '';
 
 /**
- * Checks whether there is memory for a change of a document's metadata or access. A change that only removes something is
+ * Checks whether there is memory for a change of a document's metadata, access or collections. A change that only removes something is
  * always allowed.
  * @throws InvalidFieldError when its chunks would hold too much of it, TryLaterError when there is no room
  */
@@ -54,8 +64,8 @@ export async function requireRoomFor(
   after: DocumentRecord,
 ): Promise<void> {
   if (grows(before, after)) {
-    if (describesMore(before, after)) checkTags(after);
-    return room.forGrowth('other access lists, metadata or names');
+    if (describesMore(before, after) || joinsMore(before, after)) checkTags(after);
+    return room.forGrowth('other access lists, metadata, names or collections');
   }
   const group = accessGroupOf(after);
   if (group && group.id !== accessGroupOf(before)?.id) await room.forRevocation();

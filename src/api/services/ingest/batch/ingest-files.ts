@@ -35,7 +35,9 @@ export type ReceiveForm = (
   intake: FilesIntake,
 ) => Promise<{ readonly files: readonly StoredFile[]; readonly details: readonly FileDetails[] }>;
 
-type StoreFormParts = StoreItemsParts & WrittenParts & { readonly arrivals: Arrivals };
+type StoreFormParts = StoreItemsParts &
+  WrittenParts &
+  Pick<IngestParts, 'collections'> & { readonly arrivals: Arrivals };
 
 export type IngestFilesParts = Omit<StoreFormParts, 'wait' | 'arrivals'> &
   BatchWaitParts &
@@ -132,7 +134,7 @@ async function storeForm(
   const answered = new Set(earlier.map(({ index }) => index));
   const [ready, refused]: [ReadyFile[], StoredItem[]] = [[], []];
   for (const [index, file] of files.entries()) {
-    const said = details[index];
+    const said = await permitted(parts, details[index], context);
     const isOpen = !answered.has(index);
     if (isOpen && file.content && said?.details)
       ready.push(toReady(index, file.content, { details: said.details, documentId: file.documentId }));
@@ -156,6 +158,20 @@ async function storeForm(
     ready,
   );
   return [...stored, ...earlier, ...refused].sort((a, b) => a.index - b.index);
+}
+
+/** The details of a file, or the error where the caller may not write the collection that they name. */
+async function permitted(
+  { collections }: Pick<IngestParts, 'collections'>,
+  said: FileDetails | undefined,
+  { principal }: RequestContext,
+): Promise<FileDetails | undefined> {
+  try {
+    await collections.into(said?.details?.collection, principal);
+    return said;
+  } catch (error) {
+    return { error };
+  }
 }
 
 /** A file whose bytes and details are right. */

@@ -70,7 +70,8 @@ async function* storeGroups(
   }
 }
 
-interface StoreTextsParts extends StoreItemsParts, WrittenParts, Pick<IngestParts, 'accounting'> {
+interface StoreTextsParts
+  extends StoreItemsParts, WrittenParts, Pick<IngestParts, 'accounting' | 'collections'> {
   readonly admitSome: AdmitSome;
 }
 

@@ -284,6 +284,7 @@ const readRecordHashes = definePairs(
     'prepared',
     'updatedAt',
     'retag',
+    'collections',
   ],
   `if row[4] then
     for j = 1, #row do row[j] = row[j] or 'null' end

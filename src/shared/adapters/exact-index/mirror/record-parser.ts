@@ -17,7 +17,7 @@ import type { Mirrored } from './mirror.js';
 /** The texts of a record's hash that the mirror reads. `access` holds one line of JSON for each access list. */
 export interface RecordTexts {
   readonly access: string;
-  /** JSON: `[createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag]`. */
+  /** JSON: `[createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag, collections]`. */
   readonly fields: string;
 }
 
@@ -53,6 +53,7 @@ export function createRecordParser(): ParseRecord {
   const contents = new Map<string, Content>();
   const attempts = new Map<string, string>();
   const owners = new Map<string, string>();
+  const membership = createMembership();
   // Hardly two mails are equal.
   const slim = (content: ReadContent): Content =>
     content.extraction?.mail
@@ -62,7 +63,7 @@ export function createRecordParser(): ParseRecord {
   return (id, { access, fields }) => {
     const { key: accessKey, lists } = parseAccess(access);
     const read = readFields(parse(fields));
-    const [createdAt, owner, metadata, published, pending, prepared, updatedAt, retag] = read;
+    const [createdAt, owner, metadata, published, pending, prepared, updatedAt, retag, collections] = read;
     const ownerId = remember(owners, owner, () => owner);
     const shown = { published: published && slim(published), pending: pending && slim(pending) };
     const nameOf = (content: Content | null) => (retag === 0 ? (content?.filename ?? null) : undefined);
@@ -73,7 +74,7 @@ export function createRecordParser(): ParseRecord {
       };
     return {
       id,
-      fields: { id, ownerId, createdAt, updatedAt, metadata, ...shown },
+      fields: { id, ownerId, createdAt, updatedAt, metadata, ...shown, ...membership(collections) },
       access: lists,
       accessKey,
       statisticsOwner: isReader(ownerId, lists) ? ownerId : null,
@@ -81,6 +82,13 @@ export function createRecordParser(): ParseRecord {
       prepared: shared(prepared && parseGeneration(id, prepared, nameOf(shown.pending))),
     };
   };
+}
+
+/** Most documents of a collection are in no other one, so that their lists are held once. */
+function createMembership() {
+  const known = new Map<string, string[]>();
+  return (collections: string[] | null) =>
+    collections && { collections: remember(known, collections.join(), () => collections) };
 }
 
 /** Null for a content that has no generation. */
@@ -140,9 +148,21 @@ const parse = (text: string): unknown => JSON.parse(text);
 /** Checks the fields by hand. A start reads a hundred thousand records, and the schema would take longer than all else. */
 function readFields(
   value: unknown,
-): [string, string, Metadata, ReadContent | null, ReadContent | null, ReadGeneration | null, string, number] {
+): [
+  string,
+  string,
+  Metadata,
+  ReadContent | null,
+  ReadContent | null,
+  ReadGeneration | null,
+  string,
+  number,
+  string[] | null,
+] {
+  const fields = isList(value) ? value : [];
   const [createdAt, ownerId, metadata, published, pending, prepared = null, updatedAt = createdAt, retag] =
-    isList(value) ? value : [];
+    fields;
+  const collections = fields[8] ?? null;
   if (typeof createdAt !== 'string') throw new TypeError('malformed createdAt');
   if (typeof updatedAt !== 'string') throw new TypeError('malformed updatedAt');
   if (typeof ownerId !== 'string') throw new TypeError('malformed ownerId');
@@ -151,8 +171,12 @@ function readFields(
   if (!isContent(pending)) throw new TypeError('malformed pending content');
   if (!isGeneration(prepared)) throw new TypeError('malformed prepared generation');
   if (retag != null && typeof retag !== 'number') throw new TypeError('malformed retag');
-  return [createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag ?? 0];
+  if (!isIds(collections)) throw new TypeError('malformed collections');
+  return [createdAt, ownerId, metadata, published, pending, prepared, updatedAt, retag ?? 0, collections];
 }
+
+const isIds = (value: unknown): value is string[] | null =>
+  value === null || (isList(value) && value.every((id) => typeof id === 'string'));
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
