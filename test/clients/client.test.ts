@@ -71,6 +71,11 @@ describe('quire.ingest', () => {
     expect(await quire.search.chunks({ query: 'heron', k: 10 })).toHaveLength(sources.length);
   });
 
+  test('rejects for a path that leads nowhere', async () => {
+    const missing = quireOf('nowhere').ingest.file(join(folder, 'nowhere.txt'));
+    await expect(missing).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   test('streams a file without holding it', async () => {
     const quire = quireOf('streams');
     const MEBIBYTES = 64;
@@ -290,7 +295,7 @@ describe('an error', () => {
 
   test('is made of ids that would lead to another route', async () => {
     const quire = quireOf('odd');
-    for (const id of ['', '.', '..']) expect(() => quire.documents.delete(id)).toThrow(TypeError);
+    for (const id of ['', '.', '..']) await expect(quire.documents.delete(id)).rejects.toThrow(TypeError);
     expect(await failureOf(quire.documents.get('../caches'))).toMatchObject({ status: 404 });
   });
 });

@@ -28,7 +28,7 @@ export type InputOf<Of extends Route> = CallOptions &
   Needed<'body', BodyOf<Of>>;
 
 /** Sends a request, and makes of its answer what `read` does. */
-export function sendTo<Result>(
+export async function sendTo<Result>(
   connection: Connection,
   route: Route,
   parts: Parts,

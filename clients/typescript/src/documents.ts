@@ -99,7 +99,7 @@ interface ById<Options> {
   readonly options: Options;
 }
 
-function putFile(
+async function putFile(
   connection: Connection,
   { id, source, options }: ById<FileOptions> & { readonly source: FileSource },
 ) {

@@ -39,13 +39,13 @@ export function createIngest(connection: Connection) {
       return ingest(connection, 'POST /ingest/text', { body: { content, ...fields }, call });
     },
     /** Ingests a file, which is streamed outside browsers. */
-    file: <Sent extends FileOptions>(source: FileSource, options?: Sent & Exact<Sent, FileOptions>) => {
+    file: async <Sent extends FileOptions>(source: FileSource, options?: Sent & Exact<Sent, FileOptions>) => {
       const { filename, ...others }: FileOptions = options ?? {};
       const files = [{ field: 'file', source, filename }];
       return ingest(connection, 'POST /ingest/file', uploadOf(files, others));
     },
     /** Ingests many files; the answer has an outcome for each. */
-    files: <Sent extends FilesOptions>(
+    files: async <Sent extends FilesOptions>(
       sources: readonly FileSource[],
       options?: Sent & Exact<Sent, FilesOptions>,
     ) => {
