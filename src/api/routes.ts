@@ -256,7 +256,7 @@ function cacheRoutes(context: RouteContext): Route[] {
   return createCacheRoutes({
     caches: createCacheService({
       caches,
-      selection: createCacheSelection({ index, records, sharedViews, overlap: settings.chunk.overlap }),
+      selection: createCacheSelection({ index, records, sharedViews, chunk: settings.chunk }),
       records,
       chunks,
       jobs,

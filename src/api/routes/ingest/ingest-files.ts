@@ -24,6 +24,23 @@ const SOURCE_ID_DESCRIPTION =
   'The names of the sources (see `/ingest/file`): a JSON array with a name, or null, for each of the files; or the name ' +
   'itself for a single file, unless it begins with `[`.';
 
+const ocrField = z
+  .string()
+  .optional()
+  .meta({ description: OCR_DESCRIPTION, examples: ['auto'] });
+
+const sourceIdField = z.string().optional().meta({ description: SOURCE_ID_DESCRIPTION });
+
+const chunkingField = z
+  .string()
+  .optional()
+  .meta({
+    description:
+      'How the texts are cut into chunks (see `/ingest/file`): a JSON object for all files, or a JSON array with an object ' +
+      'for each of them.',
+    ...NOTHING_SAID,
+  });
+
 const fieldsOf = (maxFiles: number) =>
   z
     .object({
@@ -57,11 +74,9 @@ const fieldsOf = (maxFiles: number) =>
           examples: ['new'],
           default: 'new',
         }),
-      ocr: z
-        .string()
-        .optional()
-        .meta({ description: OCR_DESCRIPTION, examples: ['auto'] }),
-      source_id: z.string().optional().meta({ description: SOURCE_ID_DESCRIPTION }),
+      ocr: ocrField,
+      chunking: chunkingField,
+      source_id: sourceIdField,
     })
     .meta({ id: 'IngestFiles', description: 'Files to ingest, and what is to be known of each.' });
 
@@ -81,6 +96,7 @@ const FORM = {
     access_control: FIELD_BYTES,
     on_duplicate: FIELD_BYTES,
     ocr: FIELD_BYTES,
+    chunking: FIELD_BYTES,
     source_id: FIELD_BYTES,
   },
   words: ['on_duplicate', 'ocr', 'source_id'],

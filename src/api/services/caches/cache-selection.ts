@@ -1,5 +1,6 @@
 import { canFind, canRead, type Principal } from '../../../shared/access/access.js';
 import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
+import { wholeChunking } from '../../../shared/chunking.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, ImpossibleError } from '../../../shared/errors.js';
@@ -39,7 +40,8 @@ interface Dependencies {
   readonly records: Pick<Records, 'readEach'>;
   readonly sharedViews: Pick<SharedViews, 'filterOf' | 'predicateOf'>;
   /** The maximum number of tokens that a chunk repeats from the one before. */
-  readonly overlap: number;
+  /** The way in which contents are cut that do not say it. */
+  readonly chunk: { readonly size: number; readonly overlap: number };
 }
 
 /** Selects the documents of a named cache. */
@@ -92,7 +94,7 @@ const notTaken = ({ id, ownerId }: DocumentRecord): string =>
 const reasonOf = (errors: readonly { readonly msg: string }[]) => errors.map(({ msg }) => msg).join('; ');
 
 async function matching(
-  { index, records, sharedViews, overlap }: Dependencies,
+  { index, records, sharedViews, chunk }: Dependencies,
   principal: Principal,
   {
     filter: asked,
@@ -108,7 +110,8 @@ async function matching(
     for await (const record of records.readEach(page.ids, principal.id)) {
       if (record?.status !== 'completed' || !canFind(principal, record, filter)) continue;
       selected.push(record.id);
-      const { tokenCount, chunkCount } = shownContent(record);
+      const { tokenCount, chunkCount, chunking } = shownContent(record);
+      const { overlap } = wholeChunking(chunking, chunk);
       leastTokens += tokenCount - overlap * Math.max(0, chunkCount - 1);
     }
     if (leastTokens > maxTokens) {

@@ -87,7 +87,7 @@ function asksOf(records: Records, document: DocumentRecord): readonly Promise<un
     records,
     index: { list: notAsked },
     sharedViews,
-    overlap: 0,
+    chunk: { size: 512, overlap: 0 },
   });
   const check = createCheckCandidates(createReadHits(redis, undefined, records.inTurn), {
     principal,
