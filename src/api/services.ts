@@ -240,7 +240,7 @@ function createCaches(context: ServiceContext, collections: Collections) {
       records,
       sharedViews,
       collections,
-      overlap: settings.chunk.overlap,
+      chunk: settings.chunk,
     }),
     records,
     chunks,

@@ -83,6 +83,10 @@ export type Chunking = z.output<typeof chunkingSchema>;
 export const isSameChunking = (one: Chunking | undefined, other: Chunking | undefined): boolean =>
   one?.size === other?.size && one?.overlap === other?.overlap && one?.splitter === other?.splitter;
 
+/** Tells whether chunks lack the white space at their ends, so that they cannot be joined as they are. */
+export const trimsChunks = (stated: Chunking | undefined): boolean =>
+  (stated?.splitter ?? 'quire') !== 'quire';
+
 /** Completes the parts that are not stated. */
 export function wholeChunking(
   stated: Chunking | undefined,

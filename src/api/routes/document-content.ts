@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { noteUser } from '../../shared/audit/notes.js';
+import { chunkingSchema } from '../../shared/chunking.js';
 import { isFinal, displayFilename, MAX_FILENAME_CHARACTERS } from '../../shared/document.js';
 import { HIGHLIGHT, parseHighlight } from '../../shared/page-pictures/highlight.js';
 import { errorBody } from '../http/response/declared-responses.js';
@@ -28,6 +29,7 @@ const contentBody = z
       'A new name. Without one, the old name stays.',
     ),
     ocr: optionalNull(ocrMode).describe(OCR_DESCRIPTION),
+    chunking: optionalNull(chunkingSchema),
   })
   .meta({ id: 'DocumentContent', description: 'A text that replaces the content of a document.' });
 
@@ -39,6 +41,14 @@ const contentFields = z
         'Which pages and pictures are read by text recognition, as for `/ingest/file`. Default: what was stated for the ' +
         'content before. The same file with another mode is read anew.',
     }),
+    chunking: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          'How the text is cut into chunks, as for `/ingest/file`. Default: what was stated for the content before; `{}` is ' +
+          'what the service is set to. The same file cut in another way is read anew.',
+      }),
   })
   .meta({ id: 'DocumentFile', description: 'A file that replaces the content of a document.' });
 
@@ -81,8 +91,9 @@ export function createContentRoutes({ contentUpdates, admit, bucket }: ContentRo
   ];
 }
 
-const textOf = ({ content, filename }: z.infer<typeof contentBody>) => ({
+const textOf = ({ content, filename, chunking }: z.infer<typeof contentBody>) => ({
   content,
+  chunking,
   filename: displayFilename(filename) ?? undefined,
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mailHeadersSchema } from '../../readers/index.js';
+import { SPLITTERS } from '../../shared/chunking.js';
 import {
   DOCUMENT_STATUSES,
   isFinal,
@@ -28,6 +29,12 @@ const progressFields = {
   progress: z.number().min(0).max(1).describe('The part of the ingest that is done.'),
   error: failure.nullable().describe('Why the ingest failed.'),
 };
+
+const chunkingView = z.object({
+  size: z.int().optional(),
+  overlap: z.int().optional(),
+  splitter: z.enum(SPLITTERS).optional(),
+});
 
 /** A document as clients see it. */
 export const documentView = z
@@ -61,6 +68,9 @@ export const documentView = z
         .min(0)
         .nullable()
         .describe('How much of the file was not read, as its extraction says; null until it was read.'),
+      chunking: chunkingView
+        .nullable()
+        .describe('How it is cut into chunks, as far as that was stated; null where the settings decide.'),
       extraction: extractionSummary
         .nullable()
         .describe('How the file was read; null for a text, and until then.'),
@@ -113,6 +123,7 @@ export function viewDocument(record: DocumentRecord, bucket: string): DocumentVi
       content_sha256: content.sha256,
       size_bytes: content.sizeBytes,
       gaps: content.gaps ?? null,
+      chunking: content.chunking ?? null,
       extraction: content.extraction ? viewSummary(content.extraction) : null,
       programming_language: programmingLanguage(content.extraction) ?? null,
       mail: content.extraction?.mail ?? null,

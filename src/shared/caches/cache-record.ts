@@ -38,7 +38,13 @@ const configSchema = z.object({
 });
 export type CacheConfig = z.infer<typeof configSchema>;
 
-const memberSchema = z.object({ documentId: z.string(), generation: z.string(), chunkCount: z.number() });
+const memberSchema = z.object({
+  documentId: z.string(),
+  generation: z.string(),
+  chunkCount: z.number(),
+  /** True if its chunks lack the white space at their ends; absent for most. */
+  isTrimmed: z.boolean().optional(),
+});
 export type CacheMember = z.infer<typeof memberSchema>;
 
 const builtSchema = z.object({

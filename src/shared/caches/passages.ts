@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { at } from '../at.js';
 import { BATCH_SIZE } from '../batches.js';
+import { trimsChunks } from '../chunking.js';
 import type { Chunks } from '../chunks/chunks.js';
+import { freshText } from '../chunks/fields.js';
 import type { DocumentRecord } from '../document.js';
 import type { Records } from '../documents/records.js';
 import type { Passage } from '../ports.js';
@@ -91,8 +93,9 @@ export async function currentMembers(
   let sum = 0;
   for await (const record of records.readEach(documentIds, ownerId)) {
     if (!record?.published?.generation || !isUsable(record)) continue;
-    const { generation, chunkCount, tokenCount } = record.published;
-    members.push({ documentId: record.id, generation, chunkCount });
+    const { generation, chunkCount, tokenCount, chunking } = record.published;
+    const trimming = trimsChunks(chunking) ? { isTrimmed: true } : {};
+    members.push({ documentId: record.id, generation, chunkCount, ...trimming });
     sum += tokenCount;
   }
   return { members, tokenCount: sum };
@@ -103,16 +106,18 @@ type WholeText = Pick<CachePassage, 'text' | 'parts'>;
 /** Reads the whole text of a document; null when it is longer than `maxCharacters`. */
 async function readWholeText(
   chunks: Chunks,
-  { generation, chunkCount }: CacheMember,
+  { generation, chunkCount, isTrimmed = false }: CacheMember,
   maxCharacters: number,
 ): Promise<WholeText | null> {
   let text = '';
   const parts: TextPart[] = [];
   for (let first = 0; first < chunkCount; first += BATCH_SIZE) {
     const batch = await chunks.readTexts(generation, first, Math.min(BATCH_SIZE, chunkCount - first));
-    for (const { number, overlap, text: chunk } of batch) {
-      parts.push({ number, overlap, start: text.length });
-      text += chunk.slice(overlap);
+    for (const chunk of batch) {
+      const fresh = freshText(chunk, { isTrimmed, isFirst: text === '' });
+      const { number, overlap } = chunk;
+      parts.push({ number, overlap, start: text.length + fresh.length - (chunk.text.length - overlap) });
+      text += fresh;
     }
     if (text.length > maxCharacters) return null;
   }

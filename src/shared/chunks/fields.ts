@@ -150,6 +150,15 @@ export function termFields(terms: Uint8Array): (string | Buffer)[] {
   return ['terms', Buffer.from(terms), 'words', termTokens(terms)];
 }
 
+/** Returns the text of a chunk that the one before does not hold, so that the texts of all are the document's. */
+export function freshText(
+  { text, overlap }: Pick<ChunkText, 'text' | 'overlap'>,
+  { isTrimmed, isFirst }: { readonly isTrimmed: boolean; readonly isFirst: boolean },
+): string {
+  // The white space between chunks that are trimmed is kept nowhere.
+  return isTrimmed && !isFirst && overlap === 0 ? `\n${text}` : text.slice(overlap);
+}
+
 export const STORED_FIELDS = ['content', 'tokens', 'overlap', 'like', 'where'];
 
 /** Makes a chunk of the values of `STORED_FIELDS`; null when there is no such chunk. */

@@ -31,6 +31,12 @@ export interface ChunkOptions {
   readonly maxChunks?: number | undefined;
 }
 
+/** @throws IngestError where there are as many chunks as there may be */
+export function requireRoomForChunk(chunks: readonly Chunk[], { maxChunks = Infinity }: ChunkOptions): void {
+  if (chunks.length >= maxChunks)
+    throw new IngestError('too_large', `The document has more than ${String(chunks.length)} chunks.`);
+}
+
 /**
  * Cuts `text`, trimmed at both ends, into chunks of at most `size` tokens: after a paragraph if that fills at least half a
  * chunk, else after a sentence, line, clause or word, and not within a row of a table unless the row is longer than a chunk.
@@ -126,8 +132,7 @@ function addChunk(
   cut: Cut,
 ): boolean {
   if (whole.slice(freshFrom, cut.position).trim() === '') return false;
-  if (chunks.length === (options.maxChunks ?? Infinity))
-    throw new IngestError('too_large', `The document has more than ${String(chunks.length)} chunks.`);
+  requireRoomForChunk(chunks, options);
   chunks.push({
     text: header.text + whole.slice(start, cut.position),
     tokenCount: header.tokens + cut.tokenCount,

@@ -3,7 +3,7 @@ import { addTo, at } from '../../shared/at.js';
 import { INDEXED_AT_ONCE, slicesOf } from '../../shared/batches.js';
 import { nameMark, type ChunkText, type TextVector, type WholeChunk } from '../../shared/chunks/fields.js';
 import { namingOf } from '../../shared/chunks/searched-text.js';
-import { callerOf, generationId, type DocumentRecord } from '../../shared/document.js';
+import { callerOf, generationId, type Content, type DocumentRecord } from '../../shared/document.js';
 import type { GroupTerms, PublishedText } from '../../shared/documents/commit/publish-group.js';
 import { hasAttachmentWork } from '../../shared/documents/attachments/attachment-changes.js';
 import { parseRecordList, RECORD_FIELDS } from '../../shared/documents/record-fields.js';
@@ -195,7 +195,7 @@ interface PreparedText {
 
 interface PrepareParts {
   /** @throws IngestError when there are no chunks */
-  readonly chunkText: (text: string) => Promise<readonly ChunkText[]>;
+  readonly chunkText: (text: string, chunking: Content['chunking']) => Promise<readonly ChunkText[]>;
   /** @throws IngestError, UnavailableError */
   readonly embedPieces: (pieces: readonly ChunkText[], signal: AbortSignal) => Promise<readonly TextVector[]>;
   /** The number of texts that are embedded at a time: few where this process does it, so that others have their turn. */
@@ -248,7 +248,7 @@ async function chunkTexts(
     await nextSlice();
     signal.throwIfAborted();
     try {
-      const pieces = await chunkText(text);
+      const pieces = await chunkText(text, record.pending?.chunking);
       // More chunks than a step publishes are not embedded in vain.
       if (pieces.length > INDEXED_AT_ONCE) leave(record);
       else chunked.push({ record, tags, pieces });

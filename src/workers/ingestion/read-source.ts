@@ -31,7 +31,8 @@ export function createReadContent({
     const source = await storage.open(content.storageKey);
     if (content.kind === 'text') {
       const text = await decode(source);
-      return await parser.parse({ text, format: 'text', callerId, signal });
+      const { chunking } = content;
+      return await parser.parse({ text, format: 'text', chunking, callerId, signal });
     }
     const format = formatOf(content.contentType);
     if (!format) throw new IngestError('corrupt', `No parser for ${content.contentType}`);
@@ -41,6 +42,7 @@ export function createReadContent({
         format,
         filename: content.filename,
         ocr: content.ocr,
+        chunking: content.chunking,
         callerId,
         signal,
         onProgress,

@@ -15,9 +15,10 @@ import {
 } from '../../readers/index.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { IngestError } from '../../shared/errors.js';
-import { chunkText, type ChunkOptions } from '../chunking/chunk.js';
+import { chunkText } from '../chunking/chunk.js';
+import { chunkLikeLangChain } from '../chunking/langchain.js';
 import { knownLocation, mostText, createBlockCollector, locateChunks, type Extracted } from './extraction.js';
-import type { ParseTask } from './protocol.js';
+import type { ChunkingTask, ParseTask } from './protocol.js';
 
 /** The result of parsing and chunking a document. */
 export interface ParsedDocument {
@@ -56,20 +57,27 @@ async function chunksAndReceipt(
     'text' in source
       ? ofText(source.text)
       : await readFileBlocks(source.path, { ...task, chunk, keepAttachment }, receipt);
-  const chunks = chunkExtracted(extracted, chunk);
+  const chunks = await chunkExtracted(extracted, chunk);
   if (chunks.length === 0) throw 'text' in source ? emptyDocument() : noText(receipt.findings());
   return { chunks, receipt: writeReceipt(receipt.findings(), chunks) };
 }
 
 /** Cuts a text that is no file into chunks. @throws IngestError when it is empty */
-export function chunkPlainText(text: string, chunk: ChunkOptions): ChunkText[] {
-  const chunks = chunkExtracted(ofText(text), chunk);
+export async function chunkPlainText(text: string, chunk: ChunkingTask): Promise<ChunkText[]> {
+  const chunks = await chunkExtracted(ofText(text), chunk);
   if (chunks.length === 0) throw emptyDocument();
   return chunks;
 }
 
-function chunkExtracted(extracted: Extracted, options: ChunkOptions): ChunkText[] {
-  const chunks = chunkText(extracted.text, options, extracted.layout);
+async function chunkExtracted(
+  extracted: Extracted,
+  { splitter = 'quire', ...options }: ChunkingTask,
+): Promise<ChunkText[]> {
+  const { text, layout } = extracted;
+  const chunks =
+    splitter === 'quire'
+      ? chunkText(text, options, layout)
+      : await chunkLikeLangChain(text, { splitter, ...options }, layout.parts);
   return Array.from(locateChunks(extracted, chunks), ({ location, section, spots }, i) => {
     const { text, tokenCount, overlap } = at(chunks, i);
     return { text, tokenCount, overlap, location: knownLocation(location), section, spots };

@@ -9,6 +9,7 @@ import {
   type OcrMode,
   type ReadOptions,
 } from '../../readers/index.js';
+import { wholeChunking, type Chunking } from '../../shared/chunking.js';
 import { createSharedController } from '../../shared/tools/aborting.js';
 import { createChildSlots } from './child-slots.js';
 import { chooseLaunch, type ConfinementLogger } from './confinement/choose-launch.js';
@@ -47,6 +48,8 @@ export interface ParseRequest {
   readonly filename?: string | null | undefined;
   /** The pages read by text recognition, if the document says so itself. */
   readonly ocr?: OcrMode | undefined;
+  /** How it is cut into chunks, as far as the document says so itself. */
+  readonly chunking?: Chunking | undefined;
   /**
    * The caller who brought the document. The caller for whom the fewest children work, and have worked least, is served
    * first. A child that has read a caller's files with compiled code reads nobody else's.
@@ -97,10 +100,10 @@ export function createParserPool(options: ParserPoolOptions): ParserPool {
 
   return {
     incoming: options.workspace.incoming,
-    async parse({ format, filename, ocr, attachments, ...request }) {
+    async parse({ format, filename, ocr, chunking, attachments, ...request }) {
       const { callerId = '', signal, onProgress, givesWayAfter, ...source } = request;
       throwIfEnded(signal, ending.signal);
-      const chunk = { ...options.chunk, maxChunks: options.maxChunks };
+      const chunk = { ...wholeChunking(chunking, options.chunk), maxChunks: options.maxChunks };
       const { readOptions = DEFAULT_READ_OPTIONS } = options;
       const read = { chunk, options: ocr ? { ...readOptions, ocr } : readOptions };
       const { chunks, receipt, ...end } = await running.note(

@@ -11,11 +11,13 @@ import {
   type ReadOptions,
   type Receipt,
 } from '../../readers/index.js';
+import type { Splitter } from '../../shared/chunking.js';
 import type { ChunkText } from '../../shared/chunks/fields.js';
 import { MAX_PACKED_SPOTS } from '../../shared/chunks/spots.js';
 import { FAILURE_CODES, type FailureCode } from '../../shared/errors.js';
 import { MAX_TOKEN_LENGTH } from '../../shared/text/token-count.js';
 import type { ChunkOptions } from '../chunking/chunk.js';
+import { MOST_EXCESS } from '../chunking/langchain.js';
 import { MAX_HEADING_CHARACTERS, MAX_HEADINGS, boundedLocation } from './extraction.js';
 
 /** UTF-16 units of text in one message, so that a message does not block the event loop of the pool. */
@@ -35,7 +37,12 @@ export interface ParseTask {
   /** The limits of the files within it that are kept; none is kept when it is absent. */
   readonly attachments?: AttachmentLimits | undefined;
   readonly source: { readonly path: string } | { readonly text: string };
-  readonly chunk: ChunkOptions;
+  readonly chunk: ChunkingTask;
+}
+
+export interface ChunkingTask extends ChunkOptions {
+  /** Quire's own where it is undefined. */
+  readonly splitter?: Splitter | undefined;
 }
 
 /** A task for a child: to render a page of the file at `path` with rectangles marked, in points from its top left corner. */
@@ -165,7 +172,7 @@ function fits(task: ChildTask, message: TaskMessage): boolean {
   return message.type !== 'chunks';
 }
 
-function fitsDocument({ chunk: { size } }: ParseTask, message: TaskMessage): boolean {
+function fitsDocument({ chunk: { size, splitter = 'quire' } }: ParseTask, message: TaskMessage): boolean {
   switch (message.type) {
     case 'progress':
     case 'broken':
@@ -175,7 +182,9 @@ function fitsDocument({ chunk: { size } }: ParseTask, message: TaskMessage): boo
     case 'chunks':
       return message.chunks.every(
         ({ text, tokenCount, overlap }) =>
-          tokenCount <= size && overlap < text.length && text.length <= size * MAX_TOKEN_LENGTH,
+          tokenCount <= (splitter === 'quire' ? size : MOST_EXCESS * size) &&
+          overlap < text.length &&
+          text.length <= size * MAX_TOKEN_LENGTH,
       );
     case 'done':
       return message.receipt !== null && areApart(message.attachments);

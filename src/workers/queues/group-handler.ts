@@ -1,3 +1,4 @@
+import { wholeChunking } from '../../shared/chunking.js';
 import { ingestGroupJob } from '../../shared/queues/job-kinds.js';
 import { TERMS_AT_ONCE } from '../../shared/term-statistics/count-steps.js';
 import { INDEXED_AT_ONCE } from '../../shared/batches.js';
@@ -29,10 +30,11 @@ export const GROUPS_AT_ONCE = 3;
 /** Ingests short texts in this process, of groups and alone. */
 export function openIngestShort(context: WorkerContext): IngestShort {
   const { settings, dataSet, isEmbeddingRemote } = context;
-  const chunk = { ...settings.chunk, maxChunks: settings.ingest.maxChunks };
+  const { maxChunks } = settings.ingest;
   return createIngestShort({
     ...context,
-    chunkText: (text) => Promise.resolve(chunkPlainText(text, chunk)),
+    chunkText: (text, chunking) =>
+      chunkPlainText(text, { ...wholeChunking(chunking, settings.chunk), maxChunks }),
     embedPieces: (pieces, signal) => embedPieces(context, pieces, signal),
     embeddedAtOnce: isEmbeddingRemote ? SENT_AT_ONCE : EMBEDDED_AT_ONCE,
     requireMemory: () => requireMemory(context.memory),

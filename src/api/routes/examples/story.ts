@@ -37,6 +37,7 @@ export const lease: DocumentView = {
     content_sha256: '46acbd5ed91f420cef3e127e3da21f46ae95e0061519d6608851ee073e96d9c2',
     size_bytes: 190,
     gaps: 0,
+    chunking: null,
     extraction: null,
     programming_language: null,
     mail: null,
@@ -71,6 +72,7 @@ export const handover: DocumentView = {
     content_sha256: 'a356deb0aec51058b7ac760c8f1d43153a4b84f8066df9405d70a3f23852a1db',
     size_bytes: 147,
     gaps: 0,
+    chunking: null,
     extraction: {
       parser: 'text',
       title: null,

@@ -33,6 +33,23 @@ const collectionField = z
     examples: [''],
   });
 
+const ocrField = z
+  .string()
+  .optional()
+  .meta({ description: OCR_DESCRIPTION, examples: ['auto'] });
+
+const sourceIdField = z.string().optional().meta({ description: SOURCE_ID_DESCRIPTION });
+
+const chunkingField = z
+  .string()
+  .optional()
+  .meta({
+    description:
+      'How the texts are cut into chunks (see `/ingest/file`): a JSON object for all files, or a JSON array with an object ' +
+      'for each of them.',
+    ...NOTHING_SAID,
+  });
+
 const fieldsOf = (maxFiles: number) =>
   z
     .object({
@@ -66,11 +83,9 @@ const fieldsOf = (maxFiles: number) =>
           examples: ['new'],
           default: 'new',
         }),
-      ocr: z
-        .string()
-        .optional()
-        .meta({ description: OCR_DESCRIPTION, examples: ['auto'] }),
-      source_id: z.string().optional().meta({ description: SOURCE_ID_DESCRIPTION }),
+      ocr: ocrField,
+      chunking: chunkingField,
+      source_id: sourceIdField,
       collection: collectionField,
     })
     .meta({ id: 'IngestFiles', description: 'Files to ingest, and what is to be known of each.' });
@@ -91,6 +106,7 @@ const FORM = {
     access_control: FIELD_BYTES,
     on_duplicate: FIELD_BYTES,
     ocr: FIELD_BYTES,
+    chunking: FIELD_BYTES,
     source_id: FIELD_BYTES,
     collection: FIELD_BYTES,
   },

@@ -6,12 +6,14 @@ import { missingFiles } from '../../http/request/upload.js';
 import { errorBody } from '../../http/response/declared-responses.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Admit } from '../../services/ingest/admission/admission.js';
+import { chunkingSchema } from '../../../shared/chunking.js';
 import { displayFilename, MAX_FILENAME_CHARACTERS } from '../../../shared/document.js';
 import type { AnswerAgain } from '../../services/ingest/answer-again.js';
 import type { Ingest, TextIngest } from '../../services/ingest/ingest.js';
 import { replyIngest, documentView } from '../document-view.js';
 import { ingestFileExamples, ingestTextExamples } from '../examples/ingest.js';
 import {
+  CHUNKING_DESCRIPTION,
   NOTHING_SAID,
   OCR_DESCRIPTION,
   ocrMode,
@@ -40,6 +42,7 @@ export const textBody = z
     ),
     on_duplicate: optionalNullOr(onDuplicate, 'new').describe(ON_DUPLICATE_DESCRIPTION),
     ocr: optionalNull(ocrMode).describe(OCR_DESCRIPTION),
+    chunking: optionalNull(chunkingSchema),
     source_id: optionalNull(sourceId).describe(SOURCE_ID_DESCRIPTION),
     collection: intoCollection.describe(INTO_DESCRIPTION),
   })
@@ -52,6 +55,7 @@ export const toText = ({
   access_control,
   on_duplicate,
   ocr,
+  chunking,
   source_id,
   collection,
 }: z.output<typeof textBody>): TextIngest => ({
@@ -61,6 +65,7 @@ export const toText = ({
   accessControl: statedLists(access_control ?? {}),
   onDuplicate: on_duplicate,
   ocr: ocr ?? undefined,
+  chunking,
   sourceId: source_id,
   collection,
 });
@@ -81,6 +86,10 @@ const fileFields = z
       }),
     on_duplicate: onDuplicate.optional().meta({ description: ON_DUPLICATE_DESCRIPTION, default: 'new' }),
     ocr: ocrMode.optional().describe(OCR_DESCRIPTION),
+    chunking: z
+      .string()
+      .optional()
+      .meta({ description: CHUNKING_DESCRIPTION, ...NOTHING_SAID }),
     source_id: sourceId.optional().describe(SOURCE_ID_DESCRIPTION),
     collection: z
       .string()

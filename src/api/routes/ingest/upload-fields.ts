@@ -26,6 +26,7 @@ import {
   type ReceiveFile,
 } from '../../services/ingest/incoming.js';
 import type { FileUpdate } from '../../services/ingest/content-updates.js';
+import { chunkingSchema } from '../../../shared/chunking.js';
 import { OCR_MODES } from '../../../readers/index.js';
 import type { DocumentDetails } from '../../services/ingest/ingest.js';
 
@@ -35,7 +36,9 @@ export const LIMITS = { metadata: 128 * 1024, access_control: 4 * 1024 * 1024 } 
 /** Fields that are words, with the most bytes of each. All others are JSON objects. */
 const WORDS = { on_duplicate: 64, ocr: 64, source_id: 4 * MAX_SOURCE_ID, collection: 256 } as const;
 const isWord = (name: string): boolean => Object.hasOwn(WORDS, name);
-const FIELDS = { ...LIMITS, ...WORDS };
+/** More than its three fields need. */
+const CHUNKING_BYTES = 1_024;
+const FIELDS = { ...LIMITS, ...WORDS, chunking: CHUNKING_BYTES };
 
 /** The rest of the error for a second file: the routes of new documents have a neighbour that takes several. */
 const MANY_FILES = '; POST /ingest/files takes several, as parts named files';
@@ -54,11 +57,19 @@ export const SOURCE_ID_DESCRIPTION =
   'The name of the source, such as its path or address. If you have a document of this name, its content is replaced in ' +
   'place, and the rest as far as it is stated.';
 
+/** The fields beside a file that replaces another one. */
+const CONTENT_FIELDS = { ocr: WORDS.ocr, chunking: CHUNKING_BYTES } as const;
+
+export const CHUNKING_DESCRIPTION =
+  'How the text is cut into chunks, a JSON object: `size` (16 to 4,096 tokens), `overlap`, and `splitter` (`quire`, or one ' +
+  'of LangChain: `recursive`, `markdown`, `latex` or a language such as `python`). Default: what the service is set to.';
+
 const fieldsSchema = z.object({
   metadata: optionalNull(metadata),
   access_control: optionalNull(accessLists),
   on_duplicate: optionalNullOr(onDuplicate, 'new'),
   ocr: optionalNull(ocrMode),
+  chunking: optionalNull(chunkingSchema),
   source_id: optionalNull(sourceId),
   // Forms of pages send an empty text for a field that was left alone.
   collection: z.preprocess((value) => (value === '' ? undefined : value), intoCollection),
@@ -68,7 +79,7 @@ const fieldsSchema = z.object({
 export function receiveFile(receiveUpload: ReceiveUpload): ReceiveFile<FileUpdate> {
   return async (target) => {
     const fields = createUploadFields();
-    const stored = await receive(receiveUpload, target, { fields: { ocr: WORDS.ocr }, onField: fields.take });
+    const stored = await receive(receiveUpload, target, { fields: CONTENT_FIELDS, onField: fields.take });
     return { stored, details: fields.details() };
   };
 }
@@ -118,9 +129,18 @@ async function receive<Stored>(
 /** @throws HttpError 422 for fields that are not as they should be */
 export function parseDetails(fields: Readonly<Record<string, unknown>>): DocumentDetails {
   const stated = parseRequest(fieldsSchema, fields, 'body');
-  const { metadata, access_control, on_duplicate: onDuplicate, ocr, source_id, collection } = stated;
+  const {
+    metadata,
+    access_control,
+    on_duplicate: onDuplicate,
+    ocr,
+    chunking,
+    source_id,
+    collection,
+  } = stated;
   const accessControl = statedLists(access_control ?? {});
-  return { metadata, accessControl, onDuplicate, ocr, sourceId: source_id, collection };
+  const reading = { ocr, chunking };
+  return { metadata, accessControl, onDuplicate, ...reading, sourceId: source_id, collection };
 }
 
 /** Each field is checked when it arrives, so that an invalid one ends the upload. */

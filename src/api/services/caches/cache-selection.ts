@@ -1,5 +1,6 @@
 import { canFind, canRead, type Principal } from '../../../shared/access/access.js';
 import { bothFilters, type Shared, type SharedViews } from '../../../shared/access/sharing.js';
+import { wholeChunking } from '../../../shared/chunking.js';
 import { shownContent, type DocumentRecord } from '../../../shared/document.js';
 import type { Records } from '../../../shared/documents/records.js';
 import { ConflictError, ImpossibleError } from '../../../shared/errors.js';
@@ -43,7 +44,8 @@ interface Dependencies {
   readonly sharedViews: Pick<SharedViews, 'filterOf' | 'predicateOf'>;
   readonly collections: Pick<Collections, 'scope'>;
   /** The maximum number of tokens that a chunk repeats from the one before. */
-  readonly overlap: number;
+  /** The way in which contents are cut that do not say it. */
+  readonly chunk: { readonly size: number; readonly overlap: number };
 }
 
 /** Selects the documents of a named cache. */
@@ -96,7 +98,7 @@ const notTaken = ({ id, ownerId }: DocumentRecord): string =>
 const reasonOf = (errors: readonly { readonly msg: string }[]) => errors.map(({ msg }) => msg).join('; ');
 
 async function matching(
-  { index, records, sharedViews, collections, overlap }: Dependencies,
+  { index, records, sharedViews, collections, chunk }: Dependencies,
   principal: Principal,
   {
     filter: asked,
@@ -114,7 +116,8 @@ async function matching(
     for await (const record of records.readEach(page.ids, principal.id)) {
       if (record?.status !== 'completed' || !canFind(principal, record, filter)) continue;
       selected.push(record.id);
-      const { tokenCount, chunkCount } = shownContent(record);
+      const { tokenCount, chunkCount, chunking } = shownContent(record);
+      const { overlap } = wholeChunking(chunking, chunk);
       leastTokens += tokenCount - overlap * Math.max(0, chunkCount - 1);
     }
     if (leastTokens > maxTokens) {

@@ -1,5 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { BATCH_SIZE } from '../../../shared/batches.js';
+import { trimsChunks } from '../../../shared/chunking.js';
+import { freshText } from '../../../shared/chunks/fields.js';
 import type { Chunks } from '../../../shared/chunks/chunks.js';
 import type { Content } from '../../../shared/document.js';
 import type { Logger } from '../../../shared/observability/logger.js';
@@ -39,7 +41,9 @@ export function createSourceTexts({
         logSourceMissing(logger, { documentId, storageKey });
       }
       const first = generation === null ? [] : await chunks.readTexts(generation, 0, 1);
-      return first.length === 0 || generation === null ? null : joined(chunks, { generation, chunkCount });
+      return first.length === 0 || generation === null
+        ? null
+        : joined(chunks, { generation, chunkCount, isTrimmed: trimsChunks(content.chunking) });
     },
   };
 }
@@ -57,14 +61,14 @@ async function* decode(bytes: AsyncIterable<Uint8Array>): TextParts {
 
 async function* joined(
   chunks: Pick<Chunks, 'readTexts'>,
-  { generation, chunkCount }: { generation: string; chunkCount: number },
+  { generation, chunkCount, isTrimmed }: { generation: string; chunkCount: number; isTrimmed: boolean },
 ): TextParts {
   for (let first = 0; first < chunkCount; first += BATCH_SIZE) {
     const count = Math.min(BATCH_SIZE, chunkCount - first);
     const batch = await chunks.readTexts(generation, first, count);
     // The chunks were replaced in the meantime; the reader looks at the record again.
     if (batch.length < count) throw new MissingObjectError(generation);
-    for (const { text, overlap } of batch) yield text.slice(overlap);
+    for (const [i, chunk] of batch.entries()) yield freshText(chunk, { isTrimmed, isFirst: first + i === 0 });
   }
 }
 

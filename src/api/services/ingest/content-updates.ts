@@ -1,3 +1,4 @@
+import { isSameChunking, type Chunking } from '../../../shared/chunking.js';
 import {
   isFinal,
   fulfils,
@@ -8,7 +9,6 @@ import {
 import type { Records } from '../../../shared/documents/records.js';
 import { replaceContent, newOperation } from '../../../shared/documents/transitions.js';
 import type { ShortSource } from '../../../shared/storage/sources.js';
-import type { OcrMode } from '../../../readers/index.js';
 import { ownedWith } from '../../../shared/documents/counts.js';
 import { AppError, ChangedError } from '../../../shared/errors.js';
 import type { Accounting } from '../usage-accounting.js';
@@ -16,21 +16,21 @@ import type { ChangeDocument } from '../documents/commit-change.js';
 import { readDocument } from '../documents/document-access.js';
 import type { RequestContext } from '../request-context.js';
 import type { ReceiveFile } from './incoming.js';
-import { begunOperation, withOcr } from './ingest.js';
+import { begunOperation, withReading, type Reading } from './ingest.js';
 import type { JobRequests } from './job-requests.js';
 import type { SourceOwner, Sources } from './sources.js';
 import { beginToWait, type AwaitedDocument, type WaitForDocument } from './waits.js';
 
 export interface TextUpdate {
   readonly content: string;
+  /** Undefined when it is cut as the content before. */
+  readonly chunking: Chunking | undefined;
   /** Undefined when the text keeps its name. */
   readonly filename: string | undefined;
 }
 
-export interface FileUpdate {
-  /** The pages that are read by text recognition; undefined when they are read as the pages of the content before. */
-  readonly ocr: OcrMode | undefined;
-}
+/** The way in which a file is read; what is undefined is as for the content before. */
+export type FileUpdate = Reading;
 
 /** `changed` is false when the document already has this content. The record is null when it was deleted in the meantime. */
 export interface ContentUpdate extends AwaitedDocument {
@@ -58,12 +58,13 @@ interface Dependencies {
 export function createContentUpdates(parts: Dependencies): ContentUpdates {
   const { records, sources, accounting } = parts;
   return {
-    putText: async (documentId, { content: text, filename }, context) => {
+    putText: async (documentId, { content: text, filename, chunking }, context) => {
       const version = await openVersion(records, documentId, context);
       const operation = begunOperation('ingest_text', context, { document_id: documentId });
       const stored = await accounting.begin(operation, () => sources.storeText(version, text));
       const name = (record: DocumentRecord) => filename ?? textName(record);
-      return put(parts, { documentId, name, ...stored, lost: null }, context);
+      const stated = { ocr: undefined, chunking };
+      return put(parts, { documentId, name, ...stored, stated, lost: null }, context);
     },
     putFile: async (documentId, receive, context) => {
       const version = await openVersion(records, documentId, context);
@@ -72,7 +73,7 @@ export function createContentUpdates(parts: Dependencies): ContentUpdates {
         sources.storeFile(version, receive),
       );
       const name = () => content.filename;
-      return put(parts, { documentId, name, content, ocr: details.ocr, lost: null }, context);
+      return put(parts, { documentId, name, content, stated: details, lost: null }, context);
     },
   };
 }
@@ -93,7 +94,7 @@ interface Replacement {
   readonly documentId: string;
   readonly name: (record: DocumentRecord) => string | null;
   readonly content: Content;
-  readonly ocr?: OcrMode | undefined;
+  readonly stated: Reading;
   /** The bytes of the content if it is short. */
   readonly source?: ShortSource;
   /** Key of a source that the storage has lost; the same content then counts as new. */
@@ -122,12 +123,12 @@ async function put(
 
 async function replace(
   { records, sources, change }: Dependencies,
-  { documentId, name, content, ocr, source, lost }: Replacement,
+  { documentId, name, content, stated, source, lost }: Replacement,
   { callerId, principal, startedAtMs, precondition }: RequestContext,
 ) {
   try {
     return await change({ documentId, principal, right: 'write', precondition }, (record) => {
-      const named = withOcr({ ...content, filename: name(record) }, ocr ?? newestContent(record)?.ocr);
+      const named = { ...readAsBefore(record, content, stated), filename: name(record) };
       if (hasContent(record, named) && newestContent(record)?.storageKey !== lost) return null;
       const operation = newOperation(named, { documentId, userId: callerId, startedAtMs });
       return { ...replaceContent(record, { content: named, operation }), ...(source && { source }) };
@@ -168,6 +169,12 @@ export function textName(record: DocumentRecord): string | null {
   return newest?.kind === 'text' ? newest.filename : null;
 }
 
+/** Notes in a content how it is to be read: as the content before, unless something else is stated. */
+export function readAsBefore(record: DocumentRecord, content: Content, { ocr, chunking }: Reading): Content {
+  const newest = newestContent(record);
+  return withReading(content, { ocr: ocr ?? newest?.ocr, chunking: chunking ?? newest?.chunking });
+}
+
 const hasContent = (record: DocumentRecord, content: Content): boolean =>
   hasBytes(record, content) && newestContent(record)?.filename === content.filename;
 
@@ -178,6 +185,7 @@ export function hasBytes(record: DocumentRecord, content: Content): boolean {
     newest?.kind === content.kind &&
     newest.sha256 === content.sha256 &&
     newest.contentType === content.contentType &&
-    newest.ocr === content.ocr
+    newest.ocr === content.ocr &&
+    isSameChunking(newest.chunking, content.chunking)
   );
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { at } from '../../../shared/at.js';
 import type { AccessLists } from '../../../shared/access/access.js';
 import { ACCESS_LISTS } from '../../../shared/access/leaving.js';
+import type { Chunking } from '../../../shared/chunking.js';
 import { isFinal, type Content, type DocumentRecord, type Metadata } from '../../../shared/document.js';
 import { newDocument } from '../../../shared/documents/transitions.js';
 import type { Records } from '../../../shared/documents/records.js';
@@ -24,13 +25,11 @@ import {
 import { beginToWait, type AwaitedDocument, type IsDone, type WaitForDocument } from './waits.js';
 
 /** The details that a caller states about a document in addition to its content. */
-export interface DocumentDetails {
+export interface DocumentDetails extends Reading {
   /** Undefined where the caller states none: a new document has none then, and the document of a known source keeps its own. */
   readonly metadata: Metadata | undefined;
   readonly accessControl: Partial<AccessLists>;
   readonly onDuplicate: OnDuplicate;
-  /** The pages of a file that are read by text recognition; the setting holds where it is undefined. */
-  readonly ocr: OcrMode | undefined;
   /** The name of the source, by which its document is found and replaced. */
   readonly sourceId?: string | undefined;
   /** The collection that it is put into; undefined for none. */
@@ -193,24 +192,40 @@ export async function keepText(
 /** Returns the new document that kept bytes are to be. */
 export function newDocumentOf(
   content: Content,
-  { onDuplicate, ocr, metadata, sourceId, collection, accessControl }: DocumentDetails,
+  { onDuplicate, ocr, chunking, metadata, sourceId, collection, accessControl }: DocumentDetails,
   { documentId, context }: Asked,
 ): NewDocument {
   const { callerId, startedAtMs } = context;
   const collections = collection === undefined ? undefined : [collection];
   const owner = { documentId, ownerId: callerId, callerId, startedAtMs };
   const of = { metadata: metadata ?? {}, sourceId, collections, accessControl, ...owner };
-  const stated = { metadata, ocr, lists: ACCESS_LISTS.filter((name) => accessControl[name] !== undefined) };
+  const stated = {
+    metadata,
+    ocr,
+    chunking,
+    lists: ACCESS_LISTS.filter((name) => accessControl[name] !== undefined),
+  };
   return {
-    record: newDocument(withOcr(content, ocr), of),
+    record: newDocument(withReading(content, { ocr, chunking }), of),
     ...recordRules(onDuplicate, context),
     ...(sourceId !== undefined && { stated }),
   };
 }
 
-/** Notes in a file's content how it is to be read, so that every attempt reads it the same way. */
-export function withOcr(content: Content, ocr: OcrMode | undefined): Content {
-  return content.kind === 'file' && ocr !== undefined ? { ...content, ocr } : content;
+/** The way in which a content is read and cut. The settings hold for what is undefined. */
+export interface Reading {
+  /** The pages of a file that are read by text recognition. */
+  readonly ocr: OcrMode | undefined;
+  readonly chunking?: Chunking | undefined;
+}
+
+/** Notes in a content how it is to be read, so that every attempt reads it the same way. */
+export function withReading(content: Content, { ocr, chunking }: Reading): Content {
+  return {
+    ...content,
+    ...(content.kind === 'file' && ocr !== undefined && { ocr }),
+    ...(chunking && { chunking }),
+  };
 }
 
 /** Describes an ingest whose bytes are not stored yet, for its usage event. */

@@ -7,7 +7,7 @@ import { NotFoundError } from '../../../shared/errors.js';
 import { joinCollections } from '../collections/collection-documents.js';
 import { changeAccess } from '../documents/change-access.js';
 import type { ChangeDocument } from '../documents/commit-change.js';
-import { findLost, hasBytes, textName, writtenAfterAll } from './content-updates.js';
+import { findLost, hasBytes, readAsBefore, textName, writtenAfterAll } from './content-updates.js';
 import type { JobRequests } from './job-requests.js';
 import { isOfSource, type KnownSources } from './known-sources.js';
 import type { KeptBytes, Sources } from './sources.js';
@@ -175,14 +175,9 @@ async function changeOrFind(
 
 /** The content as the document gets it: what is not stated stays as it is. */
 function contentFor(now: DocumentRecord, { content, stated }: Replacement): Content {
-  const newest = newestContent(now);
   const isUnnamed = content.kind === 'text' && content.filename === null;
-  const ocr = content.kind === 'file' ? (stated.ocr ?? newest?.ocr) : undefined;
-  return {
-    ...content,
-    filename: isUnnamed ? textName(now) : content.filename,
-    ...(ocr !== undefined && { ocr }),
-  };
+  const filename = isUnnamed ? textName(now) : content.filename;
+  return { ...readAsBefore(now, content, stated), filename };
 }
 
 const metadataOf = ({ stated: { metadata } }: Replacement): Pick<Patch, 'metadata'> =>

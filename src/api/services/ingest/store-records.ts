@@ -3,6 +3,7 @@ import { at } from '../../../shared/at.js';
 import { slicesOf } from '../../../shared/batches.js';
 import type { OcrMode } from '../../../readers/index.js';
 import type { AccessLists } from '../../../shared/access/access.js';
+import type { Chunking } from '../../../shared/chunking.js';
 import type { DocumentRecord, Metadata } from '../../../shared/document.js';
 import type { NewRecord } from '../../../shared/documents/change.js';
 import { SameContentError } from '../../../shared/documents/content-hashes.js';
@@ -27,6 +28,7 @@ export interface StoreRecordsParts {
 export interface StatedDetails {
   readonly metadata: Metadata | undefined;
   readonly ocr: OcrMode | undefined;
+  readonly chunking: Chunking | undefined;
   readonly lists: readonly (keyof AccessLists)[];
 }
 

@@ -52,10 +52,10 @@ export function createMakeAttachments(parts: Dependencies): MakeAttachments {
     const made: Made[] = [];
     const waiting: string[] = [];
     const callerId = callerOf(parent);
-    const { ocr } = pending;
+    const { ocr, chunking } = pending;
     const isWanted = (now: DocumentRecord) => isCurrent(now, run);
     const waitsForPublication = parent.published !== null;
-    const common = { ocr, parent, waitsForPublication, callerId, requestId, isWanted };
+    const common = { ocr, chunking, parent, waitsForPublication, callerId, requestId, isWanted };
     for (const { attachment, id } of wanted) {
       const fate = await makeOne(parts, { attachment, id, ...common });
       if (fate.kind === 'waits') waiting.push(id);

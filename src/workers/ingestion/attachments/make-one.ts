@@ -28,6 +28,8 @@ export interface WantedAttachment {
   readonly id: string;
   /** The pages read by text recognition, as for the content that carries the attachment. */
   readonly ocr: Content['ocr'];
+  /** The way in which it is cut into chunks, as the content that carries it. */
+  readonly chunking: Content['chunking'];
   /** The document that carries it, as it was read before. */
   readonly parent: DocumentRecord;
   /** True if no document may be made of it before the content that carries it is published. */
@@ -61,7 +63,8 @@ export async function makeOne(parts: MakeOneParts, wanted: WantedAttachment): Pr
   if (contentType === null) return refused('Files of its type are not read.');
   if (wanted.waitsForPublication || (await refuseToWait(callerId))) return { kind: 'waits' };
   const stored = await storeAttachment(parts, id, { ...attachment, contentType });
-  const content = wanted.ocr === undefined ? stored : { ...stored, ocr: wanted.ocr };
+  const { ocr, chunking } = wanted;
+  const content = { ...stored, ...(ocr !== undefined && { ocr }), ...(chunking && { chunking }) };
   const record = await create(parts, wanted, content).catch(unlessOverQuota);
   if (record instanceof OverQuotaError) return refused(`${record.message}.`);
   if (!record) return refused('Its document was superseded.');

@@ -88,7 +88,8 @@ async function makeFrom(parts: Dependencies, of: Waiting, run: Run): Promise<voi
       const isWanted = (now: DocumentRecord) => isAwaited(now, content.storageKey, id);
       const { callerId } = of;
       const { requestId } = run;
-      const from = { attachment, id, ocr: content.ocr, parent: record, waitsForPublication: false };
+      const { ocr, chunking } = content;
+      const from = { attachment, id, ocr, chunking, parent: record, waitsForPublication: false };
       const fate = await makeOne(parts, { ...from, callerId, requestId, isWanted });
       if (fate.kind === 'made') ended.push(id);
       if (fate.kind !== 'refused') found.add(id);

@@ -89,7 +89,7 @@ function asksOf(records: Records, document: DocumentRecord): readonly Promise<un
     index: { list: notAsked },
     sharedViews,
     collections: noCollections,
-    overlap: 0,
+    chunk: { size: 512, overlap: 0 },
   });
   const check = createCheckCandidates(createReadHits(redis, undefined, records.inTurn), {
     principal,
