@@ -35,7 +35,7 @@ const PAUSE_MILLISECONDS = 5;
 export type CollectionPlace = string;
 
 const TIME_DIGITS = 13;
-export const placeOf = ({ createdAtMs, id }: Pick<CollectionRecord, 'createdAtMs' | 'id'>): CollectionPlace =>
+const placeOf = ({ createdAtMs, id }: Pick<CollectionRecord, 'createdAtMs' | 'id'>): CollectionPlace =>
   `${String(createdAtMs).padStart(TIME_DIGITS, '0')}${id}`;
 export const idOfPlace = (place: CollectionPlace): string => place.slice(TIME_DIGITS);
 

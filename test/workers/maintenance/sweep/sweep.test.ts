@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createSharedViews } from '../../../../src/shared/access/sharing.js';
@@ -43,6 +44,32 @@ async function sweepWith(records: Records): Promise<void> {
   });
   await sweep();
 }
+
+test('a collection that was not used for as long as it says is removed, and no other', async () => {
+  const collections = createCollectionStore(redis);
+  const [day, now] = [86_400_000, Date.now()];
+  const make = async (lastActiveAtMs: number): Promise<string> => {
+    const lists = { readers: ['ann'], writers: ['ann'], admins: ['ann'] };
+    const times = { createdAtMs: now - 3 * day, updatedAtMs: now - 3 * day, lastActiveAtMs };
+    const id = randomUUID();
+    const fields = { name: 'Herons', description: null, metadata: {}, filter: null };
+    await collections.create({
+      id,
+      ownerId: 'ann',
+      ...fields,
+      ...lists,
+      ...times,
+      expiresAfterDays: 2,
+      revision: 1,
+    });
+    return id;
+  };
+  const [unused, usedLately] = [await make(now - 2 * day), await make(now - day)];
+  await sweepWith(createRecords(redis));
+  expect(await collections.ownedBy('ann')).toEqual([usedLately]);
+  expect(await redis.keys(`quire:*${unused}*`)).toEqual([]);
+  await collections.remove(usedLately);
+});
 
 test('what is published while the sweeper looks around is not swept away', async () => {
   const records = createRecords(redis);
