@@ -188,7 +188,8 @@ describe('another user', () => {
     for (const headers of [asUser('mallory'), { Cookie: cookie }]) {
       const answers = await Promise.all(paths(manual).map((path) => get(path, headers)));
       expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
-      expect(answers[0]?.text).toContain('You may not read this document');
+      expect(answers[0]?.text).toContain('You may not see this');
+      expect(answers[0]?.text).toContain('href="/view/login"');
       for (const { text: told } of answers) expect(told).not.toMatch(/manual|valve|brass/);
       const unknown = await Promise.all(paths(NOBODY).map((path) => get(path, headers)));
       expect(unknown.map(({ status }) => status)).toEqual([404, 404, 404]);

@@ -77,7 +77,11 @@ export function createView(options: ViewOptions): Router {
       throw new HttpError(405, 'Method Not Allowed', { headers: { Allow: 'GET, HEAD' } });
     });
   }
-  router.use(answerErrors(sendError));
+  router.use(
+    answerErrors((response, reply, request) => {
+      sendError(realm, { request, response }, reply);
+    }),
+  );
   return router;
 }
 
@@ -154,11 +158,11 @@ interface Exchange {
  * @throws HttpError 401, 403; TooManyError
  */
 async function open(view: View, { request, response }: Exchange, { route, action }: Use) {
+  auditPath(request);
+  noteRoute(request, route, action);
   const visit = await view.visits.read(request);
   const { caller } = visit;
   noteCaller(request, caller);
-  auditPath(request);
-  noteRoute(request, route, action);
   if (!caller) {
     if (!wantsPage(request) || action === 'document.page') throw notAuthenticated();
     response.set('WWW-Authenticate', 'Bearer');
@@ -218,13 +222,13 @@ function send(
 
 const WORDS: Readonly<Record<number, string>> = {
   401: 'Please log in',
-  403: 'You may not read this document',
+  403: 'You may not see this',
   404: 'There is no such document',
   422: 'This link is not complete',
 };
 
 /** Says in words what is wrong, to those who accept a page. */
-function sendError(response: Response, { status, detail }: ErrorReply, request: Request): void {
+function sendError({ path }: Realm, { request, response }: Exchange, { status, detail }: ErrorReply): void {
   if (!wantsPage(request)) {
     sendJson(response, status, { detail });
     return;
@@ -235,6 +239,7 @@ function sendError(response: Response, { status, detail }: ErrorReply, request: 
   const body = html`<section class="card">
     <h1>${title}</h1>
     <p role="alert">${typeof reason === 'string' ? reason : reason.join('; ')}</p>
+    ${status === 403 ? html`<p><a href="${path}/login">Log in as somebody else</a></p>` : null}
   </section>`;
   sendPage(response, status, { title, body, narrow: true });
 }
