@@ -34,7 +34,7 @@ async function listen(answer: (message: Record<string, unknown>) => { status: nu
   return { url: `http://127.0.0.1:${String(port)}`, left };
 }
 
-/** What `npx quire mcp` answers to these lines. */
+/** Runs `npx quire mcp` with these lines as its input, to their end. */
 async function speak(url: string, lines: readonly string[]) {
   const child = spawn(process.execPath, ['dist/cli/main.js', 'mcp', '--url', url], {
     env: inheritedEnvironment(),
