@@ -62,7 +62,11 @@ export const quota = z.strictObject({
 
 export const admin = z.strictObject({
   queuesReadOnly: flag(true, 'Lets /admin/queues only show jobs, without buttons to retry and remove them.'),
-  sessionMinutes: whole(60, { min: 1, max: 1440 }, 'Time for which a login at /admin/login or /view/login is valid.'),
+  sessionMinutes: whole(
+    60,
+    { min: 1, max: 1440 },
+    'Time for which a login at /admin/login or /view/login is valid.',
+  ),
 });
 
 export const metrics = z.strictObject({
