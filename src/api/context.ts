@@ -22,6 +22,7 @@ import type { Embedder, Index, ObjectStorage, Reranker } from '../shared/ports.j
 import { bullConnection, type Redis } from '../shared/redis/client.js';
 import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis, reconnectSilentRedis } from '../shared/redis/open.js';
+import { createNewestHits } from '../shared/search/newest-hits.js';
 import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
 import { createRerankedSearch } from '../shared/search/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
@@ -177,7 +178,7 @@ async function openStorage(
 
 interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onReranked'> {
   readonly redis: Redis;
-  readonly records: Pick<Records, 'inTurn'>;
+  readonly records: Pick<Records, 'inTurn' | 'readEach'>;
   readonly index: Index;
   readonly embedder: Embedder;
   readonly reranker: Reranker | null;
@@ -188,13 +189,14 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
  * others.
  */
 function openSearches(parts: SearchParts) {
-  const { settings, logger, redis, records, reranker, onReranked } = parts;
+  const { settings, logger, redis, records, index, reranker, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger), records.inTurn);
   const search = openSearch(parts, readHits);
   const reranking = openReranking(settings, reranker, { logger, onReranked });
   const rerankedSearch = reranking && createRerankedSearch({ search, reranking, readHits });
   return {
     search,
+    newestHits: createNewestHits({ index, records, readHits }),
     rerankedSearch,
     sharedViews: createSharedViews(redis, { standard: settings.search.shared }),
   };

@@ -221,9 +221,9 @@ function batchRoutes({ settings, waiter }: DocumentRouteContext, parts: BatchRou
 
 function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const { settings, logger, records, chunks, storage, completer, countTokens } = context;
-  const { search, rerankedSearch, sharedViews, answerMemory: memory } = context;
+  const { search, newestHits, rerankedSearch, sharedViews, answerMemory: memory } = context;
   const accounting = createUsageAccounting(context.usageOfReads);
-  const searching = { search, rerankedSearch, sharedViews, accounting, memory, countTokens };
+  const searching = { search, newestHits, rerankedSearch, sharedViews, accounting, memory, countTokens };
   const texts = createSourceTexts({ storage, chunks, logger });
   const defaultMaxTokens = settings.completion.maxTokens;
   const { megabytes } = recommendedEmbedding[settings.models.language];

@@ -116,6 +116,7 @@ test('searches whose hits turn out large are searched again when there is room',
   let peak = 0;
   const retrieval = createRetrieval({
     memory,
+    newestHits: () => Promise.resolve([]),
     rerankedSearch: null,
     sharedViews: everythingShared,
     search: async ({ k, onHits }) => {

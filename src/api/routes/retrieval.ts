@@ -9,6 +9,7 @@ import {
   optionalNull,
   optionalNullOr,
 } from '../http/validation/field-schemas.js';
+import { MESSAGES } from '../http/validation/validation-errors.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
 import type { CompletionService } from '../services/retrieval/completions.js';
@@ -51,8 +52,42 @@ const search = {
   rerank: rerankWish,
   shared: sharedField,
 };
+const NEEDS_QUERY = 'ranking and rerank need a query';
+
+/** Issues of a rule between fields are found beside those of other fields, unless the filter itself is refused. */
+const ofQuery = (path: string, message: string, type: string) => ({
+  path: [path],
+  message,
+  params: { item: { type } },
+  when: ({ issues }: { readonly issues: readonly { readonly path?: PropertyKey[] | undefined }[] }) =>
+    !issues.some(({ path: [field] = [] }) => field === 'filters' || field === path),
+});
+
 const searchBody = z
-  .object(search)
+  .object({
+    ...search,
+    query: search.query
+      .nullish()
+      .describe(
+        'A question, or the words to look for. Without it, `filters` alone says which documents are found: the newest first.',
+      ),
+  })
+  .refine(
+    ({ query, filters }) => query !== undefined || filters.filter !== null,
+    ofQuery('query', MESSAGES.missing, 'value_error.missing'),
+  )
+  .refine(
+    ({ query, filters }) => query !== null || filters.filter !== null,
+    ofQuery('query', MESSAGES.none, 'type_error.none.not_allowed'),
+  )
+  .refine(
+    ({ query = null, ranking }) => query !== null || ranking === undefined,
+    ofQuery('ranking', NEEDS_QUERY, 'value_error'),
+  )
+  .refine(
+    ({ query = null, rerank }) => query !== null || rerank === null,
+    ofQuery('rerank', NEEDS_QUERY, 'value_error'),
+  )
   .meta({ id: 'Search', description: 'A question, and which documents may answer it.' });
 
 export const completionOptions = {
@@ -69,7 +104,7 @@ const queryBody = z
 
 function toRequest(request: ApiRequest<unknown, unknown, z.infer<typeof searchBody>>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query, filters, k, min_score: minScore, ranking, rerank, shared } = body;
+  const { query = null, filters, k, min_score: minScore, ranking, rerank, shared } = body;
   const asked = { query, filter: filters.filter, k, minScore, ranking, rerank, shared };
   return { principal: caller.principal, baseUrl, startedAtMs, signal, ...asked };
 }
@@ -96,7 +131,9 @@ const chunksRoute = (retrieval: Retrieval) =>
     path: '/retrieve/chunks',
     audit: 'document.search',
     summary: 'Find the chunks that fit a query best',
-    description: 'Returns at most `k` chunks, best first, of documents that the caller may read.',
+    description:
+      'Returns at most `k` chunks, best first, of documents that the caller may read. Without a `query`, these are the chunks ' +
+      'of the newest documents that match `filters`, in the order of their texts, each with the score 1.',
     request: { body: searchBody },
     responses: { 200: z.array(chunkResult), 400: errorBody },
     examples: retrieveChunksExamples,
@@ -115,7 +152,9 @@ const documentsRoute = (retrieval: Retrieval) =>
     path: '/retrieve/docs',
     audit: 'document.search',
     summary: 'Find the documents that fit a query best',
-    description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
+    description:
+      'Returns at most `k` documents, best first, each with the score of its best chunk. Without a `query`, these are the ' +
+      'newest documents that match `filters`, each with the score 1.',
     request: { body: searchBody },
     responses: { 200: z.array(documentResult), 400: errorBody },
     examples: retrieveDocumentsExamples,
@@ -142,7 +181,7 @@ const queryRoute = (query: CompletionService) =>
     events: completionEvent,
     handle: async (request, reply) => {
       const { max_tokens: maxTokens, temperature, stream } = request.body;
-      const asked = { ...toRequest(request), maxTokens, temperature };
+      const asked = { ...toRequest(request), query: request.body.query, maxTokens, temperature };
       if (stream) {
         const { events, rerank } = await query.stream({ ...asked, signal: request.whileValid() });
         return reply.events(events, viewEvent, rerankHeaders(rerank));

@@ -1,6 +1,7 @@
 import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
 import { ImpossibleError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
+import type { NewestHits } from '../../../shared/search/newest-hits.js';
 import type { Hit, SearchRequest } from '../../../shared/search/request.js';
 import type { RerankedSearch, RerankReport, RerankWish } from '../../../shared/search/reranked-search.js';
 import type { Search } from '../../../shared/search/search.js';
@@ -8,12 +9,16 @@ import { heldSize, type MemoryLease, type Wanted } from '../answer-memory/answer
 
 export interface FindHitsParts {
   readonly search: Search;
+  /** The hits of a request without a query. */
+  readonly newestHits: NewestHits;
   /** Null without a reranker. */
   readonly rerankedSearch: RerankedSearch | null;
   readonly sharedViews: Pick<SharedViews, 'within'>;
 }
 
-type HitsRequest = Omit<SearchRequest, 'guard'> & {
+type HitsRequest = Omit<SearchRequest, 'guard' | 'query'> & {
+  /** Null where the filter alone says which documents are found. */
+  readonly query: string | null;
   readonly rerank: RerankWish | null;
   /** The documents of others that are found; as the setting says where it is undefined. */
   readonly shared?: Shared | undefined;
@@ -40,9 +45,14 @@ export function findHits(
   lease: MemoryLease,
 ): Promise<SearchResult> {
   const expected = expectedOf(parts, request);
-  const { rerank, shared: _, ...asked } = request;
+  const { query, rerank, shared: _, ...asked } = request;
   return parts.sharedViews.within(request, async ({ filter, guard }) => {
-    const viewed = { ...asked, filter, guard };
+    if (query === null) {
+      const listed = { ...asked, filter, guard };
+      const hits = await searchWithinMemory(parts.newestHits, listed, { lease, expected });
+      return { hits, rerank: null, filter };
+    }
+    const viewed = { ...asked, query, filter, guard };
     if (rerank === null) {
       const hits = await searchWithinMemory(parts.search, viewed, { lease, expected });
       return { hits, rerank: null, filter };
@@ -88,9 +98,9 @@ const bytesOf = ({ hits, copies }: Expected): number => hits * copies * HIT_BYTE
  * are dropped, and the search is repeated when there is enough room.
  * @throws UnavailableError when no room becomes free in time
  */
-async function searchWithinMemory<Found>(
-  search: (request: SearchRequest) => Promise<Found>,
-  request: SearchRequest,
+async function searchWithinMemory<Request extends Pick<SearchRequest, 'signal' | 'onHits'>, Found>(
+  search: (request: Request) => Promise<Found>,
+  request: Request,
   { lease, expected }: { readonly lease: MemoryLease; readonly expected: Expected },
 ): Promise<Found> {
   const { signal } = request;

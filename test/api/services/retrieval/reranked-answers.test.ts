@@ -77,6 +77,7 @@ function setUp({ length = 100, limitBytes = 64 * MEGABYTE, isHeld = false } = {}
   const parts = {
     memory,
     search,
+    newestHits: () => Promise.resolve([]),
     rerankedSearch: createRerankedSearch({ search, reranking, readHits }),
     sharedViews: everythingShared,
     accounting: createUsageAccounting({ append: (event) => void events.push(event) }),

@@ -31,6 +31,7 @@ function setUp() {
   const reads = createWriteBehind(redis, { logger: { warn: () => undefined } });
   const retrieval = createRetrieval({
     memory: createAnswerMemory({ limitBytes: 64 * 1024 ** 2 }),
+    newestHits: () => Promise.resolve([]),
     rerankedSearch: null,
     sharedViews,
     search: world.createSearch(index, createLexicalRanker()),

@@ -27,6 +27,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
   };
   const retrieval = createRetrieval({
     memory,
+    newestHits: () => Promise.resolve([]),
     rerankedSearch: null,
     sharedViews: everythingShared,
     search: ({ onHits }) => {
