@@ -152,6 +152,8 @@ describeOnEachSharedIndex((service) => {
       }
       expect((await client.post(path, { filters: all, rerank: false, ranking: null })).status).toBe(200);
     }
+    for (const body of [null, [], [1], 'heron', 5])
+      expect([body, (await client.post('/retrieve/chunks', body)).status]).toEqual([body, 422]);
     const asked = await client.post('/query', { filters: all });
     expect(asked).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'query'] }] } });
   });

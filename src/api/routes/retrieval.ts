@@ -54,13 +54,13 @@ const search = {
 };
 const NEEDS_QUERY = 'ranking and rerank need a query';
 
-/** Issues of a rule between fields are found beside those of other fields, unless the filter itself is refused. */
+/** Issues of a rule between fields are found beside those of other fields, unless body or filter themselves are refused. */
 const ofQuery = (path: string, message: string, type: string) => ({
   path: [path],
   message,
   params: { item: { type } },
   when: ({ issues }: { readonly issues: readonly { readonly path?: PropertyKey[] | undefined }[] }) =>
-    !issues.some(({ path: [field] = [] }) => field === 'filters' || field === path),
+    !issues.some(({ path: [field] = [] }) => [undefined, 'filters', path].some((each) => each === field)),
 });
 
 const searchBody = z
