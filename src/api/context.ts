@@ -24,6 +24,7 @@ import { createMemoryWatch } from '../shared/redis/memory.js';
 import { openRedis, reconnectSilentRedis } from '../shared/redis/open.js';
 import { createExplainHits } from '../shared/search/explain-hits.js';
 import { createHighlight } from '../shared/search/highlight.js';
+import { createNewestHits } from '../shared/search/newest-hits.js';
 import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
 import { createRerankedSearch } from '../shared/search/reranked-search.js';
 import { createSearch, type Search } from '../shared/search/search.js';
@@ -181,7 +182,7 @@ async function openStorage(
 
 interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onReranked'> {
   readonly redis: Redis;
-  readonly records: Pick<Records, 'inTurn'>;
+  readonly records: Pick<Records, 'inTurn' | 'readEach'>;
   readonly index: Index;
   readonly embedder: Embedder;
   readonly reranker: Reranker | null;
@@ -193,7 +194,7 @@ interface SearchParts extends Pick<ContextOptions, 'settings' | 'logger' | 'onRe
  * of documents of others.
  */
 function openSearches(parts: SearchParts) {
-  const { settings, logger, redis, records, reranker, onReranked } = parts;
+  const { settings, logger, redis, records, index, reranker, onReranked } = parts;
   const readHits = createReadHits(redis, logMalformed(logger), records.inTurn);
   const embedding = openEmbedding(parts);
   const search = openSearch({ ...parts, embedding }, readHits);
@@ -203,6 +204,7 @@ function openSearches(parts: SearchParts) {
     embedding,
     reranking,
     search,
+    newestHits: createNewestHits({ index, records, readHits }),
     rerankedSearch,
     details: {
       widen: createWidenHits(readHits),

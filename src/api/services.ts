@@ -205,9 +205,9 @@ function createSearchServices(
   { links, collections }: { readonly links: DownloadLinks; readonly collections: Collections },
 ) {
   const { settings, logger, records, chunks, storage, completer, countTokens } = context;
-  const { search, rerankedSearch, details, sharedViews, answerMemory: memory } = context;
+  const { search, newestHits, rerankedSearch, details, sharedViews, answerMemory: memory } = context;
   const accounting = createUsageAccounting(context.usageOfReads);
-  const finding = { search, rerankedSearch, details, sharedViews, collections };
+  const finding = { search, newestHits, rerankedSearch, details, sharedViews, collections };
   const searching = { ...finding, accounting, memory, countTokens };
   const texts = createSourceTexts({ storage, chunks, logger });
   const defaultMaxTokens = settings.completion.maxTokens;

@@ -119,6 +119,7 @@ test('searches whose hits turn out large are searched again when there is room',
   const retrieval = createRetrieval({
     collections: noCollections,
     memory,
+    newestHits: () => Promise.resolve([]),
     rerankedSearch: null,
     details: noDetails,
     sharedViews: everythingShared,

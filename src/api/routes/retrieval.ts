@@ -9,6 +9,7 @@ import {
   optionalNull,
   optionalNullOr,
 } from '../http/validation/field-schemas.js';
+import { MESSAGES } from '../http/validation/validation-errors.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
 import type { CompletionService } from '../services/retrieval/completions.js';
@@ -58,16 +59,71 @@ const search = {
   query: nonBlankString({ max: MAX_QUERY_CHARACTERS }).describe('A question, or the words to look for.'),
   ...searchFields,
 };
-const documentsBody = z
-  .object({ ...search, highlight: highlightField, explain: explainField })
-  .meta({ id: 'DocumentSearch', description: 'A question, and which documents may answer it.' });
-const searchBody = z
-  .object({ ...search, context: contextField, highlight: highlightField, explain: explainField })
-  .check(checkWidened)
-  .meta({
-    id: 'Search',
-    description: 'A question, which documents may answer it, and what is told of hits.',
-  });
+const searchOrList = {
+  ...search,
+  query: search.query
+    .nullish()
+    .describe(
+      'A question, or the words to look for. Without it, `filters` or a `collection` alone say which documents are found: the newest first.',
+    ),
+  highlight: highlightField,
+  explain: explainField,
+};
+
+/** Issues of a rule between fields are found beside those of other fields, unless body or filter themselves are refused. */
+const ofQuery = (path: string, message: string, type: string) => ({
+  path: [path],
+  message,
+  params: { item: { type } },
+  when: ({ issues }: { readonly issues: readonly { readonly path?: PropertyKey[] | undefined }[] }) =>
+    !issues.some(({ path: [field] = [] }) => [undefined, 'filters', path].some((each) => each === field)),
+});
+
+type SearchOrList = Partial<z.infer<z.ZodObject<typeof searchOrList>>> & { readonly context?: unknown };
+
+/** The fields that say something only of a query, with what each is when nothing is asked for. */
+const OF_QUERIES = { ranking: undefined, rerank: null, highlight: false, explain: false, context: undefined };
+
+const isOfQuery = (field: string): field is keyof typeof OF_QUERIES => Object.hasOwn(OF_QUERIES, field);
+
+/** Holds the rules of a search that may lack its query. */
+const withQueryRules = <Schema extends z.ZodType<SearchOrList>>(schema: Schema): Schema =>
+  Object.keys(OF_QUERIES)
+    .filter(isOfQuery)
+    .reduce(
+      (ruled, field) =>
+        ruled.refine(
+          ({ query = null, ...fields }) =>
+            query !== null || (fields[field] ?? OF_QUERIES[field]) === OF_QUERIES[field],
+          ofQuery(field, `${field} needs a query`, 'value_error'),
+        ),
+      schema
+        .refine(
+          ({ query, filters, collection }) =>
+            query !== undefined || filters?.filter != null || collection !== undefined,
+          ofQuery('query', MESSAGES.missing, 'value_error.missing'),
+        )
+        .refine(
+          ({ query, filters, collection }) =>
+            query !== null || filters?.filter != null || collection !== undefined,
+          ofQuery('query', MESSAGES.none, 'type_error.none.not_allowed'),
+        ),
+    );
+
+const documentsBody = withQueryRules(
+  z
+    .object(searchOrList)
+    .meta({ id: 'DocumentSearch', description: 'A question, and which documents may answer it.' }),
+);
+const searchBody = withQueryRules(
+  z
+    .object({ ...searchOrList, context: contextField })
+    .check(checkWidened)
+    .meta({
+      id: 'Search',
+      description: 'A question, which documents may answer it, and what is told of hits.',
+    }),
+);
 
 export const completionOptions = {
   max_tokens: optionalNull(jsonInteger({ ge: 1, le: 32_768 })).describe('The longest answer, in tokens.'),
@@ -83,24 +139,15 @@ const queryBody = z
   .check(checkWidened)
   .meta({ id: 'Query', description: 'A question, which documents may answer it, and how.' });
 
-type SearchFields = z.infer<z.ZodObject<typeof search>> &
+type SearchFields = Omit<z.infer<typeof searchBody>, 'context' | 'highlight' | 'explain'> &
   Partial<Pick<z.infer<typeof searchBody>, 'context' | 'highlight' | 'explain'>>;
 
 function toRequest(request: ApiRequest<unknown, unknown, SearchFields>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query, filters, k, min_score: minScore, ranking, rerank, shared, collection } = body;
+  const { query = null, filters, k, min_score: minScore, ranking, rerank, shared, collection } = body;
   const details = { context: toContext(body.context), highlight: body.highlight, explain: body.explain };
-  const asked = {
-    query,
-    filter: filters.filter,
-    k,
-    minScore,
-    ranking,
-    rerank,
-    shared,
-    collection,
-    ...details,
-  };
+  const searched = { query, filter: filters.filter, k, minScore, ranking, rerank, shared, collection };
+  const asked = { ...searched, ...details };
   return { principal: caller.principal, baseUrl, startedAtMs, signal, ...asked };
 }
 
@@ -126,7 +173,9 @@ const chunksRoute = (retrieval: Retrieval) =>
     path: '/retrieve/chunks',
     audit: 'document.search',
     summary: 'Find the chunks that fit a query best',
-    description: 'Returns at most `k` chunks, best first, of documents that the caller may read.',
+    description:
+      'Returns at most `k` chunks, best first, of documents that the caller may read. Without a `query`, these are the chunks ' +
+      'of the newest documents that match `filters`, in the order of their texts, each with the score 1.',
     request: { body: searchBody },
     responses: { 200: z.array(chunkResult), 400: errorBody, 404: errorBody },
     examples: retrieveChunksExamples,
@@ -145,7 +194,9 @@ const documentsRoute = (retrieval: Retrieval) =>
     path: '/retrieve/docs',
     audit: 'document.search',
     summary: 'Find the documents that fit a query best',
-    description: 'Returns at most `k` documents, best first, each with the score of its best chunk.',
+    description:
+      'Returns at most `k` documents, best first, each with the score of its best chunk. Without a `query`, these are the ' +
+      'newest documents that match `filters`, each with the score 1.',
     request: { body: documentsBody },
     responses: { 200: z.array(documentResult), 400: errorBody, 404: errorBody },
     examples: retrieveDocumentsExamples,
@@ -172,7 +223,7 @@ const queryRoute = (completions: CompletionService) =>
     events: completionEvent,
     handle: async (request, reply) => {
       const { max_tokens: maxTokens, temperature, stream } = request.body;
-      const asked = { ...toRequest(request), maxTokens, temperature };
+      const asked = { ...toRequest(request), query: request.body.query, maxTokens, temperature };
       if (stream) {
         const { events, rerank } = await completions.stream({ ...asked, signal: request.whileValid() });
         return reply.events(events, viewEvent, rerankHeaders(rerank));

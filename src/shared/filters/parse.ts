@@ -9,7 +9,7 @@ export const MAX_DEPTH = 8;
 /** The most values of one list of `$in` or `$nin`. */
 export const MAX_LIST_VALUES = 1_000;
 /** The most texts that one filter looks for within others: each takes up to 57 microseconds in 16 KiB of metadata. */
-export const MAX_SOUGHT_TEXTS = 8;
+const MAX_SOUGHT_TEXTS = 8;
 /** In UTF-16 units. A text of 1,000 takes fifty times as long in the worst case. */
 export const MAX_SOUGHT_CHARACTERS = 256;
 

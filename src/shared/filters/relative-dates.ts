@@ -5,7 +5,6 @@ import { parseInstant } from './instants.js';
  * `+1h` add or take away, `/d` goes back to the beginning of the day. The signs are those of Elasticsearch and Grafana.
  */
 const RELATIVE = /^now(?:(?:[+-]\d{1,6}|\/)[smhdwMy]){0,4}$/;
-export const RELATIVE_DATE_PATTERN = RELATIVE.source;
 const STEP = /(?:([+-])(\d{1,6})|\/)([smhdwMy])/g;
 
 const MILLISECONDS: ReadonlyMap<string, number> = new Map([

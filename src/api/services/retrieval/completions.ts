@@ -10,6 +10,7 @@ import { quoteSources, toPassage, toSource, type Source, type Sources } from './
 import { searchMetadata, type RetrievalRequest, type WithRerank } from './retrieval.js';
 
 export interface QueryRequest extends RetrievalRequest {
+  readonly query: string;
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   /** The conversation that the question goes on with, oldest first. Only the question is searched for. */

@@ -3,6 +3,7 @@ import { ImpossibleError } from '../../../shared/errors.js';
 import type { Filter } from '../../../shared/filters/parse.js';
 import type { ExplainHits, Explanation } from '../../../shared/search/explain-hits.js';
 import type { Highlight } from '../../../shared/search/highlight.js';
+import type { NewestHits } from '../../../shared/search/newest-hits.js';
 import {
   createNotes,
   timed,
@@ -19,6 +20,8 @@ import { heldSize, type MemoryLease, type Wanted } from '../answer-memory/answer
 
 export interface FindHitsParts {
   readonly search: Search;
+  /** The hits of a request without a query. */
+  readonly newestHits: NewestHits;
   /** Null without a reranker. */
   readonly rerankedSearch: RerankedSearch | null;
   readonly sharedViews: Pick<SharedViews, 'within'>;
@@ -41,8 +44,10 @@ export interface DetailsWish {
   readonly context?: ContextWish | undefined;
 }
 
-type HitsRequest = Omit<SearchRequest, 'guard' | 'notes'> &
+type HitsRequest = Omit<SearchRequest, 'guard' | 'notes' | 'query'> &
   DetailsWish & {
+    /** Null where the filter alone says which documents are found. */
+    readonly query: string | null;
     readonly rerank: RerankWish | null;
     /** The documents of others that are found; as the setting says where it is undefined. */
     readonly shared?: Shared | undefined;
@@ -76,12 +81,16 @@ export async function findHits(
   lease: MemoryLease,
 ): Promise<SearchResult> {
   const expected = expectedOf(parts, request);
-  const { rerank, shared: _, collection, highlight, explain, context, ...asked } = request;
+  const { query, rerank, shared: _, collection, highlight, explain, context, ...asked } = request;
   const notes = highlight === true || explain === true ? createNotes() : null;
   const scope = await parts.collections.scope(collection, request.principal);
   const looking = { ...request, filter: bothFilters(request.filter, scope) };
   return parts.sharedViews.within(looking, async ({ filter, guard }) => {
     const viewed = { ...asked, filter, guard, notes: notes ?? undefined };
+    if (query === null) {
+      const hits = await searchWithinMemory(parts.newestHits, viewed, { lease, expected });
+      return { hits, rerank: null, filter, notes };
+    }
     let report: RerankReport | null = null;
     const search = async (each: SearchRequest) => {
       if (rerank === null) return parts.search(each);
@@ -91,7 +100,7 @@ export async function findHits(
     };
     const searchWidely = (each: SearchRequest) =>
       context ? findWidened(parts.details.widen, search, { ...each, context }) : search(each);
-    const hits = await searchWithinMemory(searchWidely, viewed, { lease, expected });
+    const hits = await searchWithinMemory(searchWidely, { ...viewed, query }, { lease, expected });
     return { hits, rerank: report, filter, notes };
   });
 }
@@ -138,9 +147,9 @@ export interface Details {
 export async function readDetails(
   { details }: Pick<FindHitsParts, 'details'>,
   { hits, notes }: Pick<SearchResult, 'hits' | 'notes'>,
-  request: DetailsWish & Pick<SearchRequest, 'principal' | 'query' | 'signal'>,
+  request: DetailsWish & Pick<HitsRequest, 'principal' | 'query' | 'signal'>,
 ): Promise<Details> {
-  if (!notes) return NO_DETAILS;
+  if (!notes || request.query === null) return NO_DETAILS;
   const { principal, query, signal } = request;
   const asked = { principal, query, notes, signal };
   const texts = hits.map(({ content }) => content);
@@ -175,9 +184,9 @@ const bytesOf = ({ hits, copies }: Expected): number => hits * copies * HIT_BYTE
  * are dropped, and the search is repeated when there is enough room.
  * @throws UnavailableError when no room becomes free in time
  */
-async function searchWithinMemory<Found>(
-  search: (request: SearchRequest) => Promise<Found>,
-  request: SearchRequest,
+async function searchWithinMemory<Request extends Pick<SearchRequest, 'signal' | 'onHits'>, Found>(
+  search: (request: Request) => Promise<Found>,
+  request: Request,
   { lease, expected }: { readonly lease: MemoryLease; readonly expected: Expected },
 ): Promise<Found> {
   const { signal } = request;

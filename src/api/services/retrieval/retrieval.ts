@@ -32,7 +32,8 @@ export interface RetrievalRequest extends DetailsWish {
   readonly baseUrl: string;
   readonly startedAtMs: number;
   readonly signal: AbortSignal;
-  readonly query: string;
+  /** Null where the filter alone says which documents are found: the newest come first. */
+  readonly query: string | null;
   readonly filter: Filter | null;
   /** The documents of others that are found. Undefined when the setting applies. */
   readonly shared?: Shared | undefined;
@@ -87,7 +88,7 @@ export function createRetrieval(parts: Dependencies): Retrieval {
   return {
     chunks: async (request) => {
       const accounted = accountedSearch('retrieve_chunks', request);
-      const tokens = parts.countTokens(request.query);
+      const tokens = request.query === null ? 0 : parts.countTokens(request.query);
       const found = await accounting.begin(accounted, () => findChunks(parts, request));
       const counted = withRerank(accounted, tokens, found.rerank);
       if (found.type === 'stream')
@@ -97,7 +98,7 @@ export function createRetrieval(parts: Dependencies): Retrieval {
     },
     documents: async (request) => {
       const accounted = accountedSearch('retrieve_docs', request);
-      const tokens = parts.countTokens(request.query);
+      const tokens = request.query === null ? 0 : parts.countTokens(request.query);
       const found = await accounting.begin(accounted, () => findDocuments(parts, request));
       const counted = withRerank(accounted, tokens, found.rerank);
       return { ...found, items: accounting.list(counted.request, found.items, counted.tokens) };
@@ -162,7 +163,7 @@ function findDocuments(parts: Dependencies, request: RetrievalRequest): Promise<
  */
 async function searchFor<Given>(
   parts: Dependencies,
-  request: RetrievalRequest & SearchRequest,
+  request: RetrievalRequest & Pick<SearchRequest, 'per'>,
   give: (found: SearchResult, lease: MemoryLease) => Promise<Given>,
 ): Promise<Given> {
   const lease = await parts.memory.reserve(hitsWanted(parts, request));
@@ -191,7 +192,7 @@ export function searchMetadata({
   shared,
 }: Pick<RetrievalRequest, 'query' | 'k' | 'minScore' | 'ranking' | 'shared'>): Metadata {
   const stated = { ...(ranking && { ranking }), ...(shared && { shared }) };
-  return { query, k, min_score: minScore, ...stated };
+  return { ...(query !== null && { query }), k, min_score: minScore, ...stated };
 }
 
 function toDocumentHit(hit: Hit, details: Details, i: number): DocumentHit[] {

@@ -78,6 +78,7 @@ function setUp({ length = 100, limitBytes = 64 * MEGABYTE, isHeld = false } = {}
   const parts = {
     memory,
     search,
+    newestHits: () => Promise.resolve([]),
     rerankedSearch: createRerankedSearch({ search, reranking, readHits }),
     details: noDetails,
     collections: noCollections,

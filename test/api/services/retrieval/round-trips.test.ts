@@ -34,6 +34,7 @@ function setUp() {
   const retrieval = createRetrieval({
     collections: noCollections,
     memory: createAnswerMemory({ limitBytes: 64 * 1024 ** 2 }),
+    newestHits: () => Promise.resolve([]),
     rerankedSearch: null,
     details: noDetails,
     sharedViews,

@@ -29,6 +29,7 @@ function setUp({ texts, metadata = {}, onFound, refuses = false }: World) {
   const retrieval = createRetrieval({
     collections: noCollections,
     memory,
+    newestHits: () => Promise.resolve([]),
     rerankedSearch: null,
     details: noDetails,
     sharedViews: everythingShared,
