@@ -49,6 +49,7 @@ import { createSources } from './services/ingest/sources.js';
 import { createWaitForDocument } from './services/ingest/waits.js';
 import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import { createCompletions } from './services/retrieval/completions.js';
+import { createExplainDocument } from './services/retrieval/explain-document.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createCallerLists } from './services/sharing/caller-lists.js';
 import { createMembership, type MembershipParts } from './services/sharing/membership.js';
@@ -227,6 +228,7 @@ function searchRoutes(context: RouteContext, links: DownloadLinks): Route[] {
   const { megabytes } = recommendedEmbedding[settings.models.language];
   const findMore = usesEmbeddingModel(settings) ? undefined : adviceToFindMore(megabytes);
   return createRetrievalRoutes({
+    explainDocument: createExplainDocument({ ...searching, records }),
     retrieval: createRetrieval({ ...searching, records, texts, downloadUrl: links.urlFor }),
     query: createCompletions({ ...searching, completer, defaultMaxTokens, findMore }),
   });

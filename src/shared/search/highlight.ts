@@ -4,7 +4,7 @@ import type { Embedding } from '../models/embedding.js';
 import type { CallOptions } from '../ports.js';
 import { listQueryTerms } from '../text/list-terms.js';
 import { sentencesOf, type TextSpan } from '../text/sentences.js';
-import { findTerms } from '../text/term-spans.js';
+import { findTerms } from './term-spans.js';
 import { countTokens } from '../text/token-count.js';
 import { nextSlice } from '../tools/time-slices.js';
 import type { SearchNotes } from './request.js';
@@ -41,7 +41,7 @@ export function createHighlight(embedding: Pick<Embedding, 'embedDocuments'>): H
     const marked: (readonly TextSpan[])[] = [];
     for (const text of texts) {
       await nextSlice();
-      marked.push(isByMeaning ? [] : findTerms(text, terms, { max: MAX_HIGHLIGHTS }));
+      marked.push(isByMeaning ? [] : await findTerms(text, terms, { max: MAX_HIGHLIGHTS }));
     }
     if (notes.vector === null) return marked;
     const silent = texts.flatMap((text, i) => (marked[i]?.length === 0 ? [{ text, i }] : []));
