@@ -17,7 +17,7 @@ import { failure } from './document-view.js';
 /** The fields of searches that ask for more than hits, and the fields of results that answer them. */
 
 /** Most results that are widened by one request. */
-export const MAX_WIDENED = 100;
+const MAX_WIDENED = 100;
 const MAX_CONTEXT_TOKENS = 32_768;
 const CONTEXT_TOKENS = 2_048;
 
@@ -85,7 +85,7 @@ const explainedTerm = z
   })
   .meta({ id: 'ExplainedTerm', description: 'A word of the query, and what it adds to a score.' });
 
-export const explanation = z
+const explanation = z
   .object({
     ranking: z.enum(RANKINGS),
     score: share.describe(
@@ -174,7 +174,7 @@ const viewSpan = ({ start, end }: TextSpan) => ({ start, end });
 const viewExplanationField = (explained: Explanation | null | undefined) =>
   explained === undefined ? {} : { explanation: explained && viewExplanation(explained) };
 
-export function viewExplanation(explained: Explanation): z.infer<typeof explanation> {
+function viewExplanation(explained: Explanation): z.infer<typeof explanation> {
   const { words, vector, ...rest } = explained;
   return {
     ...rest,

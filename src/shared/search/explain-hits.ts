@@ -18,7 +18,7 @@ import { shareOfVectors, weighQuery } from './ranking.js';
 import type { Hit, Scoring, SearchNotes } from './request.js';
 
 /** Most hits of a search that are explained: the best ones. */
-export const MAX_EXPLAINED = 100;
+const MAX_EXPLAINED = 100;
 
 /** The parts of a score. Those of all terms and of the vectors add up to it. */
 export interface Explanation {
@@ -45,7 +45,7 @@ interface WordsExplanation {
   readonly terms: readonly ExplainedTerm[];
 }
 
-export interface ExplainedTerm {
+interface ExplainedTerm {
   /** The word as the query writes it. */
   readonly term: string;
   /** Its part of the query's weight. */

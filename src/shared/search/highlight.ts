@@ -10,10 +10,10 @@ import { nextSlice } from '../tools/time-slices.js';
 import type { SearchNotes } from './request.js';
 
 /** Most parts of a text that are marked: the first ones. */
-export const MAX_HIGHLIGHTS = 100;
+const MAX_HIGHLIGHTS = 100;
 /** Sentences are compared by meaning in this many texts, the best ones, and in the beginning of each. */
-export const MAX_COMPARED_TEXTS = 20;
-export const MAX_COMPARED_SENTENCES = 32;
+const MAX_COMPARED_TEXTS = 20;
+const MAX_COMPARED_SENTENCES = 32;
 /** The most sentences that are marked for their meaning. Each is nearly as near to the query as the nearest. */
 const MAX_NEAR = 3;
 const NEARLY = 0.95;

@@ -2,7 +2,7 @@ import type { TextSpan } from '../sentences.js';
 import { REPLACEMENTS, type See } from './normalize-text.js';
 
 /** A text as `normalizeText` makes it, which knows the place in the written text of each of its units. */
-export interface PlacedText {
+interface PlacedText {
   readonly text: string;
   /** Returns the written characters that a part of the normal text was made of. */
   readonly placeOf: (span: TextSpan) => TextSpan;
