@@ -27,7 +27,7 @@ import { createHighlight } from '../shared/search/highlight.js';
 import { createNewestHits } from '../shared/search/newest-hits.js';
 import { createReadHits, type ReadHits } from '../shared/search/read-hits.js';
 import { createRerankedSearch } from '../shared/search/reranked-search.js';
-import { createSearch, type Search } from '../shared/search/search.js';
+import { createRecheckHits, createSearch, type Search } from '../shared/search/search.js';
 import { createWidenHits } from '../shared/search/widen-hits.js';
 import { completerOf, isEmbedderRemote, usesEmbeddingModel } from '../shared/settings/chosen-adapters.js';
 import type { Settings } from '../shared/settings/schema.js';
@@ -209,6 +209,7 @@ function openSearches(parts: SearchParts) {
     details: {
       widen: createWidenHits(readHits),
       highlight: createHighlight(embedding),
+      recheck: createRecheckHits(readHits),
       explain: createExplainHits({
         vectors: parts.index.vectors,
         chunks: createChunks(redis, parts.vectors),

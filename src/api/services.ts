@@ -41,6 +41,7 @@ import type { AnswerMemory } from './services/answer-memory/answer-memory.js';
 import { createEmbeddings } from './services/models/embeddings.js';
 import { createRerankTexts } from './services/models/rerank-texts.js';
 import { createCompletions } from './services/retrieval/completions.js';
+import { createExplainDocument } from './services/retrieval/explain-document.js';
 import { createRetrieval } from './services/retrieval/retrieval.js';
 import { createCallerLists } from './services/sharing/caller-lists.js';
 import { createMembership } from './services/sharing/membership.js';
@@ -215,6 +216,7 @@ function createSearchServices(
   const findMore = usesEmbeddingModel(settings) ? undefined : adviceToFindMore(megabytes);
   return {
     retrieval: createRetrieval({ ...searching, records, texts, downloadUrl: links.urlFor }),
+    explainDocument: createExplainDocument({ ...searching, records }),
     completions: createCompletions({ ...searching, completer, defaultMaxTokens, findMore }),
   };
 }

@@ -10,6 +10,7 @@ import {
   searchReranked,
   type UsageRecord,
 } from '../support/reranked.js';
+import type { Detailed } from '../support/search-details.js';
 import { RERANKING } from '../support/shared/environments.js';
 import { useFakeReranker } from '../support/shared/use-fake-reranker.js';
 import { useService } from '../support/shared/use-service.js';
@@ -38,6 +39,27 @@ describeWithQueryEngine('on the Query Engine', () => {
 function describeReranking({ onQueryEngine }: { readonly onQueryEngine: boolean }): void {
   const service = useService({ ...RERANKING, onQueryEngine, provider });
   const user = service.client;
+
+  test('an explanation names the new score, and the parts of the first one', async () => {
+    const client = user('explained');
+    await ingestHerons(client, [0.1, 0.7]);
+    const { body, headers } = await client.post<Detailed[]>('/retrieve/chunks', {
+      query: 'heron number1',
+      rerank: true,
+      explain: true,
+      context: {},
+    });
+    expect(scoresOf(body)).toEqual([0.7, 0.1]);
+    expect(headers.get('server-timing')).toMatch(/rerank;dur=/);
+    for (const { score, explanation, matches } of body) {
+      const terms = explanation?.words?.terms ?? [];
+      expect([explanation?.reranked, matches?.map((each) => each.score)]).toEqual([score, [score]]);
+      expect(terms.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(
+        explanation?.score ?? Number.NaN,
+        6,
+      );
+    }
+  });
 
   test('the best by their new scores come first, at most as many as are asked for', async () => {
     const client = user('order');

@@ -18,7 +18,7 @@ import { documentNotFound } from '../services/documents/document-access.js';
 import { extractionSummary, viewSummary } from './extraction-view.js';
 
 const timestamp = z.iso.datetime();
-const failure = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
+export const failure = z.object({ code: z.enum(FAILURE_CODES), message: z.string(), stage: z.string() });
 
 const progressFields = {
   published_version: z.int().nullable().describe('The version that searches find; null until one is ready.'),

@@ -5,12 +5,19 @@ import type { Match, SearchNotes } from '../../shared/search/request.js';
 import type { TextSpan } from '../../shared/text/sentences.js';
 import { CONTEXT_MODES, MAX_CONTEXT_CHUNKS, type ContextWish } from '../../shared/search/widen-hits.js';
 import { jsonInteger, optionalNull, optionalNullOr } from '../http/validation/field-schemas.js';
+import { DOCUMENT_STATUSES } from '../../shared/document.js';
+import {
+  EXPLAINED_REASONS,
+  type DocumentExplanation,
+  type ExplainedReason,
+} from '../services/retrieval/explain-document.js';
 import type { BestChunk } from '../services/retrieval/found-documents.js';
+import { failure } from './document-view.js';
 
 /** The fields of searches that ask for more than hits, and the fields of results that answer them. */
 
 /** Most results that are widened by one request. */
-export const MAX_WIDENED = 100;
+const MAX_WIDENED = 100;
 const MAX_CONTEXT_TOKENS = 32_768;
 const CONTEXT_TOKENS = 2_048;
 
@@ -78,7 +85,7 @@ const explainedTerm = z
   })
   .meta({ id: 'ExplainedTerm', description: 'A word of the query, and what it adds to a score.' });
 
-export const explanation = z
+const explanation = z
   .object({
     ranking: z.enum(RANKINGS),
     score: share.describe(
@@ -167,7 +174,7 @@ const viewSpan = ({ start, end }: TextSpan) => ({ start, end });
 const viewExplanationField = (explained: Explanation | null | undefined) =>
   explained === undefined ? {} : { explanation: explained && viewExplanation(explained) };
 
-export function viewExplanation(explained: Explanation): z.infer<typeof explanation> {
+function viewExplanation(explained: Explanation): z.infer<typeof explanation> {
   const { words, vector, ...rest } = explained;
   return {
     ...rest,
@@ -181,4 +188,81 @@ export function timingHeaders(times: SearchNotes['times'] | null): Readonly<Reco
   if (times === null) return {};
   const steps = Array.from(times, ([step, milliseconds]) => `${step};dur=${milliseconds.toFixed(2)}`);
   return { 'Server-Timing': steps.join(', ') };
+}
+
+const REASONS: Readonly<Record<ExplainedReason, string>> = {
+  found: 'The document is in the answer.',
+  not_published: 'The document has no content yet that searches find; its status says more.',
+  not_in_collection: 'The document is not in the collection, or does not match its filter.',
+  filtered: 'The document does not fulfil the filter.',
+  not_shared: 'The document belongs to somebody whose documents this search leaves out: see `shared`.',
+  no_common_word: 'The document holds none of the words of the query.',
+  below_min_score: 'The best chunk of the document scores less than `min_score`.',
+  beyond_k: 'Others score higher, and `k` ends before the document.',
+  not_indexed: 'The index does not name the document: it has just changed, or the index finds approximately.',
+};
+
+export const documentExplanation = z
+  .object({
+    document_id: z.string(),
+    found: z.boolean().describe('True if the document is in the answer.'),
+    reason: z.enum(EXPLAINED_REASONS),
+    detail: z.string().describe('The reason in a sentence.'),
+    status: z.enum(DOCUMENT_STATUSES).describe('The status of its newest content.'),
+    error: failure.nullable().describe('Why the ingest of its newest content failed.'),
+    conditions: z
+      .array(
+        z.object({
+          loc: z.array(z.union([z.string(), z.int()])).describe('The place in `filters`.'),
+          condition: z
+            .string()
+            .describe('The condition as it was written, as JSON, at most 256 characters of it.'),
+        }),
+      )
+      .describe('The conditions of the filter that it does not fulfil.'),
+    rank: z
+      .int()
+      .min(1)
+      .nullable()
+      .describe('The place of its first result; null where it is not among 1,000.'),
+    of: z
+      .int()
+      .min(0)
+      .nullable()
+      .describe(
+        'The results among which it has this rank: of the answer where it is in that, else the first 1,000.',
+      ),
+    k: z.int(),
+    min_score: z.number(),
+    score: share.nullable().describe('The score of its best chunk.'),
+    chunk_number: z.int().min(0).nullable().describe('The chunk of it that scores best.'),
+    explanation: explanation.nullable().describe('The parts of this score.'),
+  })
+  .meta({
+    id: 'DocumentExplanation',
+    description: 'Why a document is in the answer to a search, or why not.',
+  });
+
+const MAX_CONDITION = 256;
+
+export function viewDocumentExplanation(
+  { documentId, reason, conditions, best, ...explained }: DocumentExplanation,
+  { k, minScore }: { readonly k: number; readonly minScore: number },
+): z.infer<typeof documentExplanation> {
+  return {
+    document_id: documentId,
+    found: reason === 'found',
+    reason,
+    detail: REASONS[reason],
+    ...explained,
+    conditions: conditions.map(({ loc, written }) => ({
+      loc: [...loc],
+      condition: JSON.stringify(written).slice(0, MAX_CONDITION).toWellFormed(),
+    })),
+    k,
+    min_score: minScore,
+    score: best?.score ?? null,
+    chunk_number: best?.chunkNumber ?? null,
+    explanation: best?.explanation ? viewExplanation(best.explanation) : null,
+  };
 }

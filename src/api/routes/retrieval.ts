@@ -13,8 +13,14 @@ import { MESSAGES } from '../http/validation/validation-errors.js';
 import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute, type ApiRequest, type Route } from '../http/route.js';
 import type { CompletionService } from '../services/retrieval/completions.js';
+import type { ExplainDocument } from '../services/retrieval/explain-document.js';
 import type { Retrieval, RetrievalRequest } from '../services/retrieval/retrieval.js';
-import { queryExamples, retrieveChunksExamples, retrieveDocumentsExamples } from './examples/retrieval.js';
+import {
+  explainExamples,
+  queryExamples,
+  retrieveChunksExamples,
+  retrieveDocumentsExamples,
+} from './examples/retrieval.js';
 import {
   chunkResult,
   completion,
@@ -27,7 +33,15 @@ import {
   searchHeaders,
   viewFoundDocument,
 } from './retrieval-view.js';
-import { checkWidened, contextField, explainField, highlightField, toContext } from './retrieval-details.js';
+import {
+  checkWidened,
+  contextField,
+  documentExplanation,
+  explainField,
+  highlightField,
+  toContext,
+  viewDocumentExplanation,
+} from './retrieval-details.js';
 
 export const MAX_QUERY_CHARACTERS = 32_768;
 /** Room for a query whose every character is written as two escapes of six bytes, and for the other fields. */
@@ -139,25 +153,51 @@ const queryBody = z
   .check(checkWidened)
   .meta({ id: 'Query', description: 'A question, which documents may answer it, and how.' });
 
-type SearchFields = Omit<z.infer<typeof searchBody>, 'context' | 'highlight' | 'explain'> &
+type SearchFields = Omit<z.infer<typeof searchBody>, 'context' | 'highlight' | 'explain' | 'rerank'> &
+  Partial<Pick<z.infer<z.ZodObject<typeof search>>, 'rerank'>> &
   Partial<Pick<z.infer<typeof searchBody>, 'context' | 'highlight' | 'explain'>>;
 
 function toRequest(request: ApiRequest<unknown, unknown, SearchFields>): RetrievalRequest {
   const { body, caller, baseUrl, startedAtMs, signal } = request;
-  const { query = null, filters, k, min_score: minScore, ranking, rerank, shared, collection } = body;
+  const { query = null, filters, k, min_score: minScore, ranking, rerank = null, shared, collection } = body;
   const details = { context: toContext(body.context), highlight: body.highlight, explain: body.explain };
   const searched = { query, filter: filters.filter, k, minScore, ranking, rerank, shared, collection };
   const asked = { ...searched, ...details };
   return { principal: caller.principal, baseUrl, startedAtMs, signal, ...asked };
 }
 
+const explainBody = z
+  .object({
+    query: search.query,
+    document_id: z
+      .string()
+      .describe('The document of which is to be known why it is in the answer, or why not.'),
+    filters: search.filters,
+    k: search.k,
+    min_score: search.min_score,
+    ranking: search.ranking,
+    shared: search.shared,
+    collection: search.collection,
+    per: optionalNullOr(z.enum(['chunk', 'document']), 'chunk').describe(
+      '`chunk` for an answer of `/retrieve/chunks`, `document` for one of `/retrieve/docs`.',
+    ),
+  })
+  .meta({ id: 'ExplainSearch', description: 'A search, and a document that was expected in its answer.' });
+
 interface RetrievalRouteDependencies {
+  readonly explainDocument: ExplainDocument;
   readonly retrieval: Retrieval;
   readonly completions: CompletionService;
 }
 
-export function createRetrievalRoutes({ retrieval, completions }: RetrievalRouteDependencies): Route[] {
-  return [chunksRoute(retrieval), documentsRoute(retrieval), queryRoute(completions)];
+export function createRetrievalRoutes(parts: RetrievalRouteDependencies): Route[] {
+  const { retrieval, explainDocument, completions } = parts;
+  return [
+    chunksRoute(retrieval),
+    documentsRoute(retrieval),
+    explainRoute(explainDocument),
+    queryRoute(completions),
+  ];
 }
 
 const common = {
@@ -203,6 +243,28 @@ const documentsRoute = (retrieval: Retrieval) =>
     handle: async (request, reply) => {
       const found = await retrieval.documents(toRequest(request));
       return reply.items(found.items, viewFoundDocument, searchHeaders(found));
+    },
+  });
+
+const explainRoute = (explainDocument: ExplainDocument) =>
+  defineRoute({
+    ...common,
+    tag: 'Search',
+    path: '/retrieve/explain',
+    audit: 'document.search',
+    summary: 'Explain why a document is in the answer to a search, or why not',
+    description:
+      'Answers by the search itself: that the document is found, and with which rank and score; that it is not published; ' +
+      'that it is not in the collection, or which conditions of the filter it does not fulfil; that it shares no word with ' +
+      'the query, scores less than `min_score`, or comes after `k` others. A document that the caller may not read is a 404, ' +
+      'like an unknown one.',
+    request: { body: explainBody },
+    responses: { 200: documentExplanation, 404: errorBody },
+    examples: explainExamples,
+    handle: async (request, reply) => {
+      const { query, document_id: documentId, per, filters } = request.body;
+      const asked = { ...toRequest(request), query, documentId, per, filterJson: filters.json };
+      return reply.json(200, viewDocumentExplanation(await explainDocument(asked), asked));
     },
   });
 

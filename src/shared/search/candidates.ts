@@ -1,7 +1,7 @@
 import type { Candidate, ChunkOfDocument, Index } from '../ports.js';
 import type { Scores, Ranker, VectorWeight } from './ranking.js';
 import type { Confirmation } from './read-hits.js';
-import type { SearchRequest } from './request.js';
+import type { Hit, SearchRequest } from './request.js';
 
 /** Candidates with the scores that the ranking gives them, in any order. */
 export interface FoundCandidates {
@@ -164,6 +164,13 @@ export const candidateOf = (
   { documentId, generation, number }: ChunkOfDocument,
   score: number,
 ): Candidate => ({ documentId, generation, number, score });
+
+/** Names the chunk of a hit. */
+export function chunkOfHit({ record, number }: Pick<Hit, 'record' | 'number'>): ChunkOfDocument {
+  const generation = record.published?.generation;
+  if (generation == null) throw new Error('a hit of a document that serves nothing');
+  return { documentId: record.id, generation, number };
+}
 
 /** Names a chunk in maps and sets. */
 export const addressOf = ({ generation, number }: Omit<ChunkOfDocument, 'documentId'>): string =>

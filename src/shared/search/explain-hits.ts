@@ -8,17 +8,17 @@ import {
 } from '../../index/index.js';
 import { at } from '../at.js';
 import type { Chunks } from '../chunks/chunks.js';
-import type { CallOptions, ChunkOfDocument, Index } from '../ports.js';
+import type { CallOptions, Index } from '../ports.js';
 import { analyzeQuery } from '../text/list-terms.js';
-import { nameTerms } from '../text/term-spans.js';
+import { nameTerms } from './term-spans.js';
 import { nextSlice } from '../tools/time-slices.js';
 import type { Principal } from '../access/access.js';
-import { addressOf } from './candidates.js';
+import { addressOf, chunkOfHit } from './candidates.js';
 import { shareOfVectors, weighQuery } from './ranking.js';
 import type { Hit, Scoring, SearchNotes } from './request.js';
 
 /** Most hits of a search that are explained: the best ones. */
-export const MAX_EXPLAINED = 100;
+const MAX_EXPLAINED = 100;
 
 /** The parts of a score. Those of all terms and of the vectors add up to it. */
 export interface Explanation {
@@ -45,7 +45,7 @@ interface WordsExplanation {
   readonly terms: readonly ExplainedTerm[];
 }
 
-export interface ExplainedTerm {
+interface ExplainedTerm {
   /** The word as the query writes it. */
   readonly term: string;
   /** Its part of the query's weight. */
@@ -99,7 +99,7 @@ export function createExplainHits(parts: Parts): ExplainHits {
       const [vector, own] = [vectors?.[i] ?? null, words?.[i] ?? null];
       const isWhole = (!vectors || vector) && (!words || own);
       if (i >= some.length || !isWhole) return null;
-      const first = request.notes.firstScores.get(addressOf(chunkOf(hit)));
+      const first = request.notes.firstScores.get(addressOf(chunkOfHit(hit)));
       return {
         ranking: scoring.ranking,
         score: first ?? hit.score,
@@ -111,12 +111,6 @@ export function createExplainHits(parts: Parts): ExplainHits {
   };
 }
 
-function chunkOf({ record, number }: Hit): ChunkOfDocument {
-  const generation = record.published?.generation;
-  if (generation == null) throw new Error('a hit of a document that serves nothing');
-  return { documentId: record.id, generation, number };
-}
-
 async function explainVectors(
   { vectors }: Parts,
   hits: readonly Hit[],
@@ -125,7 +119,7 @@ async function explainVectors(
 ): Promise<readonly (VectorExplanation | null)[] | null> {
   const { weight, floor } = scoring;
   if (weight === 0 || notes.vector === null) return null;
-  const chunks = hits.map(chunkOf);
+  const chunks = hits.map(chunkOfHit);
   const similarities = await vectors.similarities({ principal, vector: notes.vector, chunks, signal });
   return Array.from(similarities, (similarity) =>
     Number.isNaN(similarity)
@@ -142,7 +136,7 @@ async function explainWords(
 ): Promise<readonly (WordsExplanation | null)[]> {
   const asked = [...analyzeQuery(query).counts.keys()];
   const weights = weighQuery(query, await readStatistics(principal.id, asked));
-  const names = nameTerms(query);
+  const names = await nameTerms(query);
   const explained: (WordsExplanation | null)[] = [];
   for (const hit of hits) {
     signal?.throwIfAborted();

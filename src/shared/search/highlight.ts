@@ -4,16 +4,16 @@ import type { Embedding } from '../models/embedding.js';
 import type { CallOptions } from '../ports.js';
 import { listQueryTerms } from '../text/list-terms.js';
 import { sentencesOf, type TextSpan } from '../text/sentences.js';
-import { findTerms } from '../text/term-spans.js';
+import { findTerms } from './term-spans.js';
 import { countTokens } from '../text/token-count.js';
 import { nextSlice } from '../tools/time-slices.js';
 import type { SearchNotes } from './request.js';
 
 /** Most parts of a text that are marked: the first ones. */
-export const MAX_HIGHLIGHTS = 100;
+const MAX_HIGHLIGHTS = 100;
 /** Sentences are compared by meaning in this many texts, the best ones, and in the beginning of each. */
-export const MAX_COMPARED_TEXTS = 20;
-export const MAX_COMPARED_SENTENCES = 32;
+const MAX_COMPARED_TEXTS = 20;
+const MAX_COMPARED_SENTENCES = 32;
 /** The most sentences that are marked for their meaning. Each is nearly as near to the query as the nearest. */
 const MAX_NEAR = 3;
 const NEARLY = 0.95;
@@ -41,7 +41,7 @@ export function createHighlight(embedding: Pick<Embedding, 'embedDocuments'>): H
     const marked: (readonly TextSpan[])[] = [];
     for (const text of texts) {
       await nextSlice();
-      marked.push(isByMeaning ? [] : findTerms(text, terms, { max: MAX_HIGHLIGHTS }));
+      marked.push(isByMeaning ? [] : await findTerms(text, terms, { max: MAX_HIGHLIGHTS }));
     }
     if (notes.vector === null) return marked;
     const silent = texts.flatMap((text, i) => (marked[i]?.length === 0 ? [{ text, i }] : []));

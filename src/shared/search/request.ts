@@ -44,7 +44,7 @@ export interface Scoring extends VectorWeight {
 }
 
 /** The steps of a search whose times an answer tells. */
-export type SearchStep = 'embed' | 'index' | 'read' | 'rerank' | 'context' | 'highlight' | 'explain';
+type SearchStep = 'embed' | 'index' | 'read' | 'rerank' | 'context' | 'highlight' | 'explain';
 
 export const createNotes = (): SearchNotes => ({
   scoring: null,

@@ -2,7 +2,7 @@ import { at } from '../at.js';
 import type { Reranked, Reranking, RerankOutcome, RerankTask } from '../models/reranking.js';
 import type { Candidate } from '../ports.js';
 import { traced } from '../tracing/tracing.js';
-import { bestFirst, addressOf, candidateOf } from './candidates.js';
+import { bestFirst, addressOf, candidateOf, chunkOfHit } from './candidates.js';
 import { createCheckCandidates, takeHits, wasOvertaken, type Search } from './search.js';
 import type { ReadHits } from './read-hits.js';
 import { timed, type Hit, type SearchRequest } from './request.js';
@@ -134,9 +134,4 @@ async function findWidely(search: Search, request: SearchRequest, width: number)
   return [...hits, ...others(further)];
 }
 
-function toCandidate({ record, number }: Hit, score: number): Candidate {
-  const generation = record.published?.generation;
-  if (generation === undefined || generation === null)
-    throw new Error('a hit of a document that serves nothing');
-  return candidateOf({ documentId: record.id, generation, number }, score);
-}
+const toCandidate = (hit: Hit, score: number): Candidate => candidateOf(chunkOfHit(hit), score);

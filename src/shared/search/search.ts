@@ -1,10 +1,17 @@
 import { canFind } from '../access/access.js';
 import { at } from '../at.js';
+import { slicesOf } from '../batches.js';
 import type { MatchableDocument } from '../document.js';
 import type { Embedding } from '../models/embedding.js';
 import type { Candidate, Index } from '../ports.js';
 import { traced } from '../tracing/tracing.js';
-import { bestFirst, createFindCandidates, type FoundCandidates } from './candidates.js';
+import {
+  bestFirst,
+  candidateOf,
+  chunkOfHit,
+  createFindCandidates,
+  type FoundCandidates,
+} from './candidates.js';
 import type { ChooseRanker } from './ranking.js';
 import { createConfirmation, OutdatedError, type Confirmation, type ReadHits } from './read-hits.js';
 import { timed, type Hit, type SearchRequest, type FoundRecord } from './request.js';
@@ -161,6 +168,25 @@ export function createCheckCandidates(
       const { text, ...places } = content;
       return { record, number, content: text, ...places, score };
     });
+  };
+}
+
+/** Tells which hits still are hits, after a while; `isOvertaken`: a document serves another content by now. */
+export type RecheckHits = (
+  hits: readonly Hit[],
+  request: Pick<SearchRequest, 'principal' | 'filter' | 'guard' | 'signal'>,
+) => Promise<{ readonly areHits: readonly boolean[]; readonly isOvertaken: boolean }>;
+
+export function createRecheckHits(readHits: ReadHits): RecheckHits {
+  return async (hits, request) => {
+    const check = createCheckCandidates(readHits, request);
+    const checked: (Hit | Dropped)[] = [];
+    for (const some of slicesOf(hits, CHECK_SIZE))
+      checked.push(...(await check(some.map((hit) => candidateOf(chunkOfHit(hit), hit.score)))));
+    return {
+      areHits: checked.map((each) => 'record' in each),
+      isOvertaken: checked.some((each) => !('record' in each) && each.servedBy !== null),
+    };
   };
 }
 

@@ -4,7 +4,7 @@ import { at } from '../at.js';
 import type { Whereabouts } from '../chunks/fields.js';
 import type { MatchableDocument } from '../document.js';
 import type { ChunkOfDocument } from '../ports.js';
-import { addressOf } from './candidates.js';
+import { addressOf, chunkOfHit } from './candidates.js';
 import type { ChunkExtent, FoundContent, ReadHits } from './read-hits.js';
 import type { ChunkPart, Hit, SearchRequest } from './request.js';
 
@@ -93,7 +93,9 @@ function createReader(
     if (served !== null && served !== generation) isOvertaken = true;
     const { extent, ...found } = content ?? {};
     known.set(addressOf({ generation, number }), content && extent ? { ...content, number, extent } : null);
-    if (content) held.push({ ...hit, ...found, content: content.text });
+    // The metadata of the document count with the hit.
+    const record = { ...hit.record, metadata: {} };
+    if (content) held.push({ ...hit, record, ...found, content: content.text });
   };
   return {
     find: (hit: Hit, number: number) => known.get(addressOf({ generation: generationOf(hit), number })),
@@ -113,18 +115,8 @@ function createReader(
   };
 }
 
-const chunkOf = (hit: Hit, number: number): Wanted => ({
-  documentId: hit.record.id,
-  generation: generationOf(hit),
-  number,
-  hit,
-});
-
-function generationOf({ record }: Hit): string {
-  const generation = record.published?.generation;
-  if (generation == null) throw new Error('a hit of a document that serves nothing');
-  return generation;
-}
+const chunkNear = (hit: Hit, number: number): Wanted => ({ ...chunkOfHit(hit), number, hit });
+const generationOf = (hit: Hit): string => chunkOfHit(hit).generation;
 
 /** The chunks from `first` to `last` around hits, the best of which gives them their place. */
 interface Window {
@@ -150,7 +142,7 @@ const windowOf = (hit: Hit): Window => ({
 
 /** Reads around hits until no window grows any more. */
 async function growAll(windows: readonly Window[], reader: Reader, context: ContextWish): Promise<void> {
-  await reader.read(windows.map(({ hit }) => chunkOf(hit, hit.number)));
+  await reader.read(windows.map(({ hit }) => chunkNear(hit, hit.number)));
   for (const window of windows) {
     const own = reader.find(window.hit, window.hit.number);
     window.tokens = own?.extent.tokens ?? 0;
@@ -184,7 +176,7 @@ function nextOf(window: Window, context: ContextWish): Wanted[] {
   const { lowest, highest } = boundsOf(window, context);
   const low = growsBack ? Math.max(lowest, first - CHUNKS_AT_ONCE) : first;
   const high = growsOn ? Math.min(highest, last + CHUNKS_AT_ONCE) : last;
-  return Array.from({ length: Math.max(0, high - low + 1) }, (_, i) => chunkOf(hit, low + i));
+  return Array.from({ length: Math.max(0, high - low + 1) }, (_, i) => chunkNear(hit, low + i));
 }
 
 /** Takes the nearest chunks that were read, one from each side in turn, as long as they fit. */

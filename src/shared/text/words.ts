@@ -81,6 +81,14 @@ function addCharacters(run: string, pairs: number[], singles: number[]): void {
   }
 }
 
+/** The term of a character of an unspaced script by itself. */
+export const characterTerm = (text: string, start: number, end: number): number =>
+  asideBy(hashUnits(HASH_START, text, start, end));
+
+/** The term of two such characters, of which the second begins at `middle`. */
+export const pairTerm = (text: string, start: number, middle: number, end: number): number =>
+  namedBy(hashUnits(hashUnits(HASH_START, text, start, middle), text, middle, end));
+
 /** The terms of words that are folded and stemmed, or kept aside. */
 function collect(words: readonly string[], accents: Accents): Terms {
   const named: number[] = [];

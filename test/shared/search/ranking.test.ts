@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { noStatistics, type TermStatistics } from '../../../src/index/index.js';
 import {
+  shareOfVectors,
+  createFittingRanker,
   createHybridRanker,
   createLexicalRanker,
   createRankers,
@@ -171,6 +173,17 @@ describe('the hybrid ranker', () => {
       [createHybridRanker(0.75), lexical, semantic].map((ranker) => ranker.combineFor([])(0.4, 0.8)),
     ).toEqual([0.75 * 0.4 + 0.25 * 0.8, 0.8, 0.4]);
     expect(createHybridRanker(0.5).combineFor([])(NaN, 0.8)).toBeNaN();
+  });
+
+  test('tells the part of the vectors in it, and words have the rest', () => {
+    const rankers = [createHybridRanker(0.75), createFittingRanker('wolf sheep', 0.3), lexical, semantic];
+    for (const ranker of rankers)
+      for (const similarity of [0, 0.2, 0.4, 0.9]) {
+        const combine = ranker.combineFor([{ similarity, share: 0.1 }]);
+        const vectors = shareOfVectors(combine.vectors, similarity);
+        const words = (1 - combine.vectors.weight) * 0.1;
+        expect(combine(similarity, 0.1)).toBeCloseTo(vectors + words, 12);
+      }
   });
 });
 

@@ -71,6 +71,30 @@ export const retrieveDocumentsExamples = {
   },
 };
 
+export const explainExamples = {
+  plain: { query: search.query, document_id: LEASE_ID },
+  body: { ...search, document_id: HANDOVER_ID, ranking: 'lexical' as const, per: 'chunk' as const },
+  responses: {
+    200: {
+      document_id: HANDOVER_ID,
+      found: false,
+      reason: 'filtered' as const,
+      detail: 'The document does not fulfil the filter.',
+      status: 'completed' as const,
+      error: null,
+      conditions: [{ loc: ['kind'], condition: '{"kind":"lease"}' }],
+      rank: null,
+      of: null,
+      k: 2,
+      min_score: 0.2,
+      score: null,
+      chunk_number: null,
+      explanation: null,
+    },
+    404: { detail: 'Document not found' },
+  },
+};
+
 const leaseQuote = 'The rent is 1,800 euros a month.';
 const quoteStart = leaseText.indexOf(leaseQuote);
 const quoteEnd = quoteStart + leaseQuote.length;

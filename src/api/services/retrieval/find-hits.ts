@@ -12,7 +12,7 @@ import {
   type SearchRequest,
 } from '../../../shared/search/request.js';
 import type { RerankedSearch, RerankReport, RerankWish } from '../../../shared/search/reranked-search.js';
-import type { Search } from '../../../shared/search/search.js';
+import type { RecheckHits, Search } from '../../../shared/search/search.js';
 import type { TextSpan } from '../../../shared/text/sentences.js';
 import type { ContextWish, WidenHits } from '../../../shared/search/widen-hits.js';
 import type { Collections } from '../collections/collections.js';
@@ -33,6 +33,7 @@ export interface FindHitsParts {
 export interface HitDetails {
   readonly widen: WidenHits;
   readonly highlight: Highlight;
+  readonly recheck: RecheckHits;
   readonly explain: ExplainHits;
 }
 
@@ -61,6 +62,8 @@ export interface SearchResult {
   readonly rerank: RerankReport | null;
   /** The documents that were looked for: the filter of the request, and the rule of the caller for documents of others. */
   readonly filter: Filter | null;
+  /** The parts of the text of each hit by which it was found; null where nobody asked for them. */
+  readonly highlights: readonly (readonly TextSpan[])[] | null;
   /** Null where nobody asked for more than hits. */
   readonly notes: SearchNotes | null;
 }
@@ -89,7 +92,7 @@ export async function findHits(
     const viewed = { ...asked, filter, guard, notes: notes ?? undefined };
     if (query === null) {
       const hits = await searchWithinMemory(parts.newestHits, viewed, { lease, expected });
-      return { hits, rerank: null, filter, notes };
+      return { hits, highlights: null, rerank: null, filter, notes };
     }
     let report: RerankReport | null = null;
     const search = async (each: SearchRequest) => {
@@ -98,26 +101,53 @@ export async function findHits(
       ({ report } = reranked);
       return reranked.hits;
     };
-    const searchWidely = (each: SearchRequest) =>
-      context ? findWidened(parts.details.widen, search, { ...each, context }) : search(each);
-    const hits = await searchWithinMemory(searchWidely, { ...viewed, query }, { lease, expected });
-    return { hits, rerank: report, filter, notes };
+    const searchFully = (each: SearchRequest) =>
+      findWidened(parts.details, search, { ...each, highlight, context });
+    const found = await searchWithinMemory(searchFully, { ...viewed, query }, { lease, expected });
+    return { ...found, rerank: report, filter, notes };
   });
 }
 
-/** A search whose hits were replaced before they were widened begins again this often. */
+/** A search whose hits were replaced before they were widened or marked begins again this often. */
 const MAX_RESTARTS = 3;
 
+type Found = Pick<SearchResult, 'hits' | 'highlights'>;
+type Overtaken<Result> = Result & { readonly isOvertaken: boolean };
+
 async function findWidened(
-  widen: WidenHits,
+  details: HitDetails,
   search: Search,
-  request: SearchRequest & { readonly context: ContextWish },
-): Promise<Hit[]> {
+  request: SearchRequest & Pick<DetailsWish, 'highlight' | 'context'>,
+): Promise<Found> {
+  const { context, notes } = request;
   for (let restarts = 0; ; restarts += 1) {
-    const found = await search(request);
-    const { hits, isOvertaken } = await timed(request.notes, 'context', () => widen(found, request));
-    if (!isOvertaken || restarts === MAX_RESTARTS) return [...hits];
+    const hits = await search(request);
+    const widened = context
+      ? await timed(notes, 'context', () => details.widen(hits, { ...request, context }))
+      : { hits, isOvertaken: false };
+    const marked = await mark(details, widened.hits, request);
+    const isOvertaken = widened.isOvertaken || marked.isOvertaken;
+    if (!isOvertaken || restarts === MAX_RESTARTS)
+      return { hits: marked.hits, highlights: marked.highlights };
   }
+}
+
+/** Marks hits, and checks them again where a model has read sentences for it, which may take a while. */
+async function mark(
+  details: HitDetails,
+  hits: readonly Hit[],
+  request: SearchRequest & Pick<DetailsWish, 'highlight'>,
+): Promise<Overtaken<Found>> {
+  const { query, notes, signal } = request;
+  if (!request.highlight || !notes) return { hits, highlights: null, isOvertaken: false };
+  const texts = hits.map(({ content }) => content);
+  const highlights = await timed(notes, 'highlight', () =>
+    details.highlight(texts, { query, notes, signal }),
+  );
+  if (notes.vector === null) return { hits, highlights, isOvertaken: false };
+  const { areHits, isOvertaken } = await details.recheck(hits, request);
+  const isHit = (_: unknown, i: number) => areHits[i] === true;
+  return { hits: hits.filter(isHit), highlights: highlights.filter(isHit), isOvertaken };
 }
 
 function expectedOf(parts: FindHitsParts, { rerank, k, per, context }: HitsRequest): Expected {
@@ -134,34 +164,24 @@ function rerankerOf({ rerankedSearch }: FindHitsParts): RerankedSearch {
   );
 }
 
-/** The fields that a search was asked for beside its hits. */
-export interface Details {
-  /** The parts of the text of each hit by which it was found; null where nobody asked for them. */
-  readonly highlights: readonly (readonly TextSpan[])[] | null;
+/** The explanations of hits, and the milliseconds that the steps of their search took; null where nobody asked for them. */
+export interface Explained {
   readonly explanations: readonly (Explanation | null)[] | null;
-  /** The milliseconds that the steps took; null where nobody asked for explanations. */
   readonly times: SearchNotes['times'] | null;
 }
 
-/** Marks and explains hits, where the request asks for that. */
-export async function readDetails(
+/** Explains hits, where the request asks for that. */
+export async function explainHits(
   { details }: Pick<FindHitsParts, 'details'>,
   { hits, notes }: Pick<SearchResult, 'hits' | 'notes'>,
   request: DetailsWish & Pick<HitsRequest, 'principal' | 'query' | 'signal'>,
-): Promise<Details> {
-  if (!notes || request.query === null) return NO_DETAILS;
+): Promise<Explained> {
+  if (!notes || !request.explain || request.query === null) return { explanations: null, times: null };
   const { principal, query, signal } = request;
   const asked = { principal, query, notes, signal };
-  const texts = hits.map(({ content }) => content);
-  const highlights = request.highlight
-    ? await timed(notes, 'highlight', () => details.highlight(texts, asked))
-    : null;
-  if (!request.explain) return { highlights, explanations: null, times: null };
   const explanations = await timed(notes, 'explain', () => details.explain(hits, asked));
-  return { highlights, explanations, times: notes.times };
+  return { explanations, times: notes.times };
 }
-
-const NO_DETAILS: Details = { highlights: null, explanations: null, times: null };
 
 /** Memory that is reserved for a hit before its size is known. Few hits are larger. */
 const HIT_BYTES = 16 * 1024;

@@ -18,8 +18,8 @@ import { withRerank, type AccountedRequest, type Accounting } from '../usage-acc
 import {
   findHits,
   hitsWanted,
-  readDetails,
-  type Details,
+  explainHits,
+  type Explained,
   type DetailsWish,
   type FindHitsParts,
   type SearchResult,
@@ -50,7 +50,7 @@ export interface RetrievalRequest extends DetailsWish {
 /** The report of a search beside its results. */
 export interface SearchReport extends WithRerank {
   /** The milliseconds that its steps took; null where nobody asked for explanations. */
-  readonly times: Details['times'];
+  readonly times: Explained['times'];
 }
 
 /** The items that a search found: all at once where they are small, and else one by one. */
@@ -118,12 +118,14 @@ function accountedSearch(
 function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<FoundItems<FoundChunk>> {
   return searchFor<FoundItems<FoundChunk>>(parts, { ...request, per: 'chunk' }, async (found, lease) => {
     const { hits, rerank } = found;
-    const details = await readDetails(parts, found, request);
+    const explained = await explainHits(parts, found, request);
     const items = hits.map((hit, i) => ({
       ...toFoundChunk(hit, { ...request, downloadUrl: parts.downloadUrl(hit.record, request) }),
-      ...detailsOf(hit, details, i),
+      highlights: found.highlights?.[i],
+      matches: hit.widened?.matches,
+      explanation: explained.explanations?.[i],
     }));
-    const report = { rerank, times: details.times };
+    const report = { rerank, times: explained.times };
     if (!areSmall(items)) return { ...report, type: 'stream', items: held(giveOut(items, lease), lease) };
     lease.release();
     // A client that has left by now gets nothing, which makes the operation an error.
@@ -140,20 +142,17 @@ interface HitFields {
   readonly explanation?: Explanation | null | undefined;
 }
 
-const detailsOf = ({ widened }: Hit, { highlights, explanations }: Details, i: number): HitFields => ({
-  highlights: highlights?.[i],
-  matches: widened?.matches,
-  explanation: explanations?.[i],
-});
-
 function findDocuments(parts: Dependencies, request: RetrievalRequest): Promise<FoundDocuments> {
-  return searchFor(parts, { ...request, per: 'document' }, async ({ hits, rerank, filter, notes }, lease) => {
-    const details = await readDetails(parts, { hits, notes }, request);
-    const found = hits.flatMap((hit, i) => toDocumentHit(hit, details, i));
+  return searchFor(parts, { ...request, per: 'document' }, async (result, lease) => {
+    const { hits, rerank, filter } = result;
+    const explained = await explainHits(parts, result, request);
+    const found = hits.flatMap((hit, i) =>
+      toDocumentHit(hit, { highlights: result.highlights?.[i], explanation: explained.explanations?.[i] }),
+    );
     const bytes = found.reduce((sum, each) => sum + FOUND_BYTES + sizeOfBest(each), longestText(found));
     await lease.exchange({ bytes, signal: request.signal, isSent: false });
     const items = held(readFoundDocuments(parts, found, { ...request, filter }), lease);
-    return { rerank, times: details.times, items };
+    return { rerank, times: explained.times, items };
   });
 }
 
@@ -195,11 +194,12 @@ export function searchMetadata({
   return { ...(query !== null && { query }), k, min_score: minScore, ...stated };
 }
 
-function toDocumentHit(hit: Hit, details: Details, i: number): DocumentHit[] {
-  const { record, number: chunkNumber, content, score } = hit;
+function toDocumentHit(
+  { record, number: chunkNumber, content, score }: Hit,
+  { highlights, explanation }: HitFields,
+): DocumentHit[] {
   const { id, published } = record;
   if (!published) return [];
-  const { highlights, explanation } = detailsOf(hit, details, i);
   const bestChunk = highlights && { chunkNumber, content, highlights };
   return [{ id, published, chunkNumber, score, bestChunk, explanation }];
 }

@@ -2,7 +2,7 @@ import type { TextSpan } from '../sentences.js';
 import { REPLACEMENTS, type See } from './normalize-text.js';
 
 /** A text as `normalizeText` makes it, which knows the place in the written text of each of its units. */
-export interface PlacedText {
+interface PlacedText {
   readonly text: string;
   /** Returns the written characters that a part of the normal text was made of. */
   readonly placeOf: (span: TextSpan) => TextSpan;
@@ -14,18 +14,62 @@ const CLUSTERS = /[\s\S][\p{M}\u1160-\u11ff\uff9e\uff9f]*/gu;
 const byClusters = (text: string, see: See): string =>
   text.replace(CLUSTERS, (found, at: number) => see(found, at, found.normalize('NFKC')));
 
-/** Normalises a text like `normalizeText`, step by step, which takes longer. */
+/**
+ * Normalises a text like `normalizeText`, step by step and piece by piece, which takes longer. No step looks across white
+ * space of ASCII.
+ */
 export function placeNormalText(text: string): PlacedText {
   if (ASCII.test(text)) return { text, placeOf: (span) => span };
-  let units = unitsOf(text);
+  const pieces: string[] = [];
+  const starts: number[] = [];
+  const ends: number[] = [];
+  for (let from = 0; from < text.length;) {
+    const first = plainEnd(text, from);
+    for (let at = from; at < first; at += 1) {
+      starts.push(at);
+      ends.push(at + 1);
+    }
+    const to = pieceEnd(text, first);
+    const units = normalUnits(text.slice(first, to));
+    pieces.push(text.slice(from, first), units.text);
+    for (const start of units.starts) starts.push(first + start);
+    for (const end of units.ends) ends.push(first + end);
+    from = to;
+  }
+  return {
+    text: pieces.join(''),
+    placeOf: ({ start, end }) => ({ start: starts[start] ?? text.length, end: ends[end - 1] ?? 0 }),
+  };
+}
+
+const LAST_BLANK = 0x20;
+const LAST_OF_ASCII = 0x7f;
+const isBlank = (unit: number): boolean => unit <= LAST_BLANK;
+
+/** Returns the end of what stays as it is: the last white space before the next character that is not of ASCII. */
+function plainEnd(text: string, start: number): number {
+  let end = start;
+  for (let at = start; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit > LAST_OF_ASCII) return end;
+    if (isBlank(unit)) end = at + 1;
+  }
+  return text.length;
+}
+
+/** Returns the end of the piece that begins here: the next white space. */
+function pieceEnd(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && !isBlank(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+function normalUnits(piece: string): Units {
+  let units = unitsOf(piece);
   for (const step of REPLACEMENTS.before) units = replaced(units, step);
   units = composed(units);
   for (const step of REPLACEMENTS.after) units = replaced(units, step);
-  const { starts, ends } = units;
-  return {
-    text: units.text,
-    placeOf: ({ start, end }) => ({ start: starts[start] ?? text.length, end: ends[end - 1] ?? 0 }),
-  };
+  return units;
 }
 
 /** A text with the bounds, in the written text, of the characters that each unit was made of. */

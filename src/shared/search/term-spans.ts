@@ -1,33 +1,51 @@
-import { widthAt } from './code-points.js';
-import { placeNormalText } from './analysis/normal-places.js';
-import { hasTones } from './analysis/normalize-text.js';
-import { listTerms } from './list-terms.js';
-import type { TextSpan } from './sentences.js';
-import { compoundEnd, wordEnd, wordStart } from './word-spans.js';
-import { isUnspaced, markedTerm, splitCompound, splitWord, type Accents, type Terms } from './words.js';
+import { widthAt } from '../text/code-points.js';
+import { placeNormalText } from '../text/analysis/normal-places.js';
+import { hasTones } from '../text/analysis/normalize-text.js';
+import { listTerms } from '../text/list-terms.js';
+import type { TextSpan } from '../text/sentences.js';
+import { nextSlice } from '../tools/time-slices.js';
+import { compoundEnd, wordEnd, wordStart } from '../text/word-spans.js';
+import {
+  characterTerm,
+  isUnspaced,
+  markedTerm,
+  pairTerm,
+  splitCompound,
+  splitWord,
+  type Accents,
+  type Terms,
+} from '../text/words.js';
 
 /** A part of a text that has terms, such as a word, a pair of characters, or words that are joined by signs. */
 interface TermSpan extends TextSpan {
   readonly terms: readonly number[];
 }
 
+/** Parts that are looked at in one go, in less than a millisecond. */
+const SPANS_AT_ONCE = 128;
+
 /**
  * Returns the parts of a text that hold any of these terms, in their order and none of them overlapping, at most `max`.
  * Every term that the text has by itself (`listTerms`) is in one of the parts, so that these agree with its score.
  */
-export function findTerms(
+export async function findTerms(
   text: string,
   terms: ReadonlySet<number>,
   { max = Infinity }: { readonly max?: number } = {},
-): TextSpan[] {
+): Promise<TextSpan[]> {
   const normal = placeNormalText(text);
-  const isWritten = normal.text === text;
   const accents = accentsOf(normal.text);
   const found: TextSpan[] = [];
+  let seen = 0;
   for (const span of termSpansOf(normal.text)) {
-    if (!span.terms.some((term) => terms.has(term))) continue;
+    seen += 1;
+    if (seen % SPANS_AT_ONCE === 0) await nextSlice();
+    const wanted = span.terms.filter((term) => terms.has(term));
+    if (wanted.length === 0) continue;
     const place = normal.placeOf(span);
-    const isWhole = isWritten || accents === 'kept' || holds(text.slice(place.start, place.end), terms);
+    const part = text.slice(place.start, place.end);
+    const isWhole =
+      accents === 'kept' || part === normal.text.slice(span.start, span.end) || holds(part, wanted);
     append(found, isWhole ? place : untilBlanks(text, place));
     // The last of them may still grow.
     if (found.length > max) return found.slice(0, max);
@@ -36,10 +54,13 @@ export function findTerms(
 }
 
 /** Returns the shortest part of a text for each of its terms, the first one of several. */
-export function nameTerms(text: string): ReadonlyMap<number, string> {
+export async function nameTerms(text: string): Promise<ReadonlyMap<number, string>> {
   const normal = placeNormalText(text);
   const names = new Map<number, string>();
+  let seen = 0;
   for (const span of termSpansOf(normal.text)) {
+    seen += 1;
+    if (seen % SPANS_AT_ONCE === 0) await nextSlice();
     const { start, end } = normal.placeOf(span);
     for (const term of span.terms) if (!names.has(term)) names.set(term, text.slice(start, end));
   }
@@ -56,8 +77,10 @@ function append(found: TextSpan[], { start, end }: TextSpan): void {
   found.push(joined);
 }
 
-const holds = (part: string, terms: ReadonlySet<number>): boolean =>
-  listTerms(part).terms.some((term) => terms.has(term));
+const holds = (part: string, wanted: readonly number[]): boolean => {
+  const held = new Set(listTerms(part).terms);
+  return wanted.every((term) => held.has(term));
+};
 
 /** A unit of a measure is written before its power: the term of both belongs to both. */
 function untilBlanks(text: string, span: TextSpan): TextSpan {
@@ -109,9 +132,8 @@ function* spansOfWord(normal: string, { start, end }: TextSpan, accents: Accents
     const isApart = isUnspaced(normal.slice(at, next));
     if (isApart) {
       if (run < at) yield { start: run, end: at, terms: allOf(splitWord(normal.slice(run, at), accents)) };
-      yield { start: at, end: next, terms: splitWord(normal.slice(at, next), accents).singles };
-      if (last >= 0)
-        yield { start: last, end: next, terms: splitWord(normal.slice(last, next), accents).named };
+      yield { start: at, end: next, terms: [characterTerm(normal, at, next)] };
+      if (last >= 0) yield { start: last, end: next, terms: [pairTerm(normal, last, at, next)] };
       run = next;
     }
     last = isApart ? at : -1;
