@@ -7,6 +7,8 @@ const variable = new Set([
   'duration_ms',
   'tokens_used',
   'token_count',
+  'input_tokens',
+  'output_tokens',
   'prompt_tokens',
   'completion_tokens',
   'total_tokens',

@@ -156,5 +156,15 @@ function noteListed(notes: AuditNotes, list: readonly unknown[]): void {
     else noteNamed(notes, item);
 }
 
-const ID_FIELDS = ['external_id', 'document_id'];
-const LIST_FIELDS = ['documents', 'sources', 'attachments', 'former_attachments', 'accepted_documents'];
+const ID_FIELDS = ['external_id', 'document_id', 'file_id'];
+const LIST_FIELDS = [
+  'documents',
+  'sources',
+  'attachments',
+  'former_attachments',
+  'accepted_documents',
+  'records',
+  'output',
+  'content',
+  'annotations',
+];

@@ -53,7 +53,7 @@ const rerankExamples = {
     top_n: 2,
   },
   responses: {
-    200: { id: '1f0c6a52-9f0f-4a3e-8a54-0a3b2f7f2b11', results, meta },
+    200: { id: '1f0c6a529f0f4a3e8a540a3b2f7f2b11', results, meta },
     400: { message: 'The reranking provider refuses these texts' },
     404: { message: 'There is no reranker: the setting `reranker` of the service is "none"' },
   },
@@ -83,7 +83,7 @@ export const rerankRoute = (rerankTexts: RerankTexts): Route =>
       const ordered = scores
         .map((score, index) => ({ index, relevance_score: score }))
         .sort((a, b) => b.relevance_score - a.relevance_score || a.index - b.index);
-      return reply.json(200, { id: randomUUID(), results: ordered.slice(0, topN), meta });
+      return reply.json(200, { id: randomUUID().replaceAll('-', ''), results: ordered.slice(0, topN), meta });
     },
   });
 

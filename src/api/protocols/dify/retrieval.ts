@@ -41,6 +41,7 @@ const difyView = z
         content: z.string(),
         score: z.number(),
         title: z.string(),
+        document_id: z.string(),
         metadata: z
           .record(z.string(), z.unknown())
           .describe('That of the document, with `document_id`, `chunk_number` and `url` of the passage.'),
@@ -67,6 +68,7 @@ const difyExamples = {
           content: leaseText,
           score: 0.34,
           title: 'Lease of the office at 12 Mill Lane. The lease runs for thre…',
+          document_id: LEASE_ID,
           metadata: {
             ...lease.metadata,
             document_id: LEASE_ID,
@@ -108,5 +110,6 @@ const viewRecord = ({ content, score, name, metadata, documentId, chunkNumber, u
   content,
   score,
   title: name,
+  document_id: documentId,
   metadata: { ...metadata, document_id: documentId, chunk_number: chunkNumber, url },
 });

@@ -83,7 +83,7 @@ const MAX_SUBJECT = 1_000;
  * Makes a question of a conversation: the last message of the user, behind the one before it where it is short, as in `And in
  * winter?`. The others are told to the model. Null where no user says anything.
  */
-export function toConversation(messages: readonly Message[]): Conversation | null {
+function toConversation(messages: readonly Message[]): Conversation | null {
   const last = messages.findLastIndex(({ role, text }) => role === 'user' && /\S/.test(text));
   const asked = messages[last];
   if (!asked) return null;

@@ -111,3 +111,87 @@ export const embeddingExamples = {
     404: notFound('text-embedding-3-small', 'quire or builtin-2 makes vectors'),
   },
 };
+
+const response = {
+  id: 'resp_5d1f0a8e3c7b4f6e9a2d8c0b1e4f7a63',
+  object: 'response' as const,
+  created_at: 1_740_993_631,
+  error: null,
+  incomplete_details: null,
+  instructions: null,
+  max_output_tokens: null,
+  metadata: {},
+  model: 'quire',
+  parallel_tool_calls: false as const,
+  previous_response_id: null,
+  store: false as const,
+  temperature: null,
+  tool_choice: 'auto' as const,
+  tools: [{ type: 'file_search' as const, vector_store_ids: ['all'] }],
+};
+const output = [
+  {
+    type: 'file_search_call' as const,
+    id: 'fs_0a3b2f7f2b115d1f0a8e3c7b4f6e9a2d',
+    status: 'completed' as const,
+    queries: ['How much is the rent?'],
+    results: null,
+  },
+  {
+    type: 'message' as const,
+    id: 'msg_9a2d8c0b1e4f7a635d1f0a8e3c7b4f6e',
+    role: 'assistant' as const,
+    status: 'completed' as const,
+    content: [
+      {
+        type: 'output_text' as const,
+        text: leaseCompletion,
+        annotations: annotations.map(({ url_citation: { start_index: index } }) => ({
+          type: 'file_citation' as const,
+          file_id: LEASE_ID,
+          filename: LEASE_ID,
+          index,
+        })),
+      },
+    ],
+  },
+];
+
+export const responseExamples = {
+  plain: { model: 'quire', input: 'How much is the rent?' },
+  body: {
+    model: 'quire',
+    input: 'How much is the rent?',
+    tools: [{ type: 'file_search' as const, vector_store_ids: ['all'], max_num_results: 2 }],
+    stream: false,
+  },
+  responses: {
+    200: {
+      ...response,
+      status: 'completed' as const,
+      output,
+      usage: {
+        input_tokens: 56,
+        input_tokens_details: { cached_tokens: 0 },
+        output_tokens: 56,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 112,
+      },
+    },
+    404: {
+      error: {
+        message: "Vector store 'vs_1' not found",
+        type: 'invalid_request_error',
+        param: null,
+        code: 'not_found',
+      },
+    },
+  },
+  events: [
+    {
+      type: 'response.created',
+      sequence_number: 0,
+      response: { ...response, status: 'in_progress' as const, output: [], usage: null },
+    },
+  ],
+};
