@@ -45,6 +45,10 @@ function splitByPackage(
 const textsOf = async (text: string, options: Options): Promise<string[]> =>
   (await chunkLikeLangChain(text, options)).map((chunk) => chunk.text);
 
+/** A chunk of the package that is the end of the one before says nothing more, and is left out. */
+const withoutRepeats = (chunks: readonly string[]): string[] =>
+  chunks.filter((chunk, i) => i === 0 || !chunks[i - 1]?.endsWith(chunk));
+
 const others = SPLITTERS.filter((splitter) => splitter !== 'quire');
 
 describe('cutting a text as LangChain does', () => {
@@ -69,7 +73,7 @@ describe('cutting a text as LangChain does', () => {
     ] as const) {
       const options = { size, overlap, splitter };
       const made = await textsOf(text, options);
-      expect(made).toEqual(await splitByPackage(text, options, lengthByTiktoken));
+      expect(made).toEqual(withoutRepeats(await splitByPackage(text, options, lengthByTiktoken)));
       expect(made.length).toBeGreaterThan(1);
     }
   });
