@@ -61,7 +61,7 @@ export function createRoutes(
     ...usageRoutes(context),
     ...createOpenAIRoutes(services),
     rerankRoute(services.rerankTexts),
-    difyRoute(services.retrieval),
+    difyRoute(services),
     openWebUIRoute(services.retrieval),
   ];
 }

@@ -23,7 +23,6 @@ const WRONG = [
   'quire.search.chunks(misspelt)',
   'quire.search.chunks(misspeltRerank)',
   'quire.search.chunks(misspeltFilter)',
-  'quire.search.chunks({ filters: {} })',
   "quire.search.chunks({ query: 'leaves', k: '4' })",
   "quire.search.chunks({ query: 'leaves', ranking: 'lexcal' })",
   "quire.search.chunks({ query: 'leaves', filters: { topic: ['books'] } })",

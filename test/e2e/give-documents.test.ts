@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openDataSet } from '../../src/shared/data-set/data-set.js';
 import { readOwned, readOwnedTotals } from '../../src/shared/documents/counts.js';
@@ -157,8 +158,11 @@ describe('npx quire documents give', () => {
     // It counts once, however often it changes.
     const stop = new AbortController();
     const changing = (async () => {
-      for (let i = 0; !stop.signal.aborted; i += 1)
+      for (let i = 0; !stop.signal.aborted; i += 1) {
         await records.update(busy.id, (now) => patch(now, { metadata: { i } }));
+        // A pass that never meets it says that it has changed meanwhile.
+        await sleep(5);
+      }
     })();
     const give = (more = {}) => runQuire(giving('frank', 'grace'), env(more));
     const { code, stdout } = await give({ QUIRE_QUOTA_DOCUMENTS: '3' });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ValidationItem } from '../../../shared/errors.js';
 import { parseFilter, type Filter } from '../../../shared/filters/parse.js';
 import { HttpError } from '../../http/http-error.js';
-import { list, optionalNull, optionalNullOr } from '../../http/validation/field-schemas.js';
+import { list, optionalNull } from '../../http/validation/field-schemas.js';
 
 const MAX_CONDITIONS = 32;
 const MAX_NAMES = 16;
@@ -20,7 +20,7 @@ const condition = z.object({
 });
 
 export const metadataCondition = z.object({
-  logical_operator: optionalNullOr(z.enum(['and', 'or']), 'and'),
+  logical_operator: optionalNull(z.enum(['and', 'or'])),
   conditions: optionalNull(list(condition, { max: MAX_CONDITIONS })),
 });
 

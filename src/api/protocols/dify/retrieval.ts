@@ -2,18 +2,12 @@ import { z } from 'zod';
 import { NotFoundError } from '../../../shared/errors.js';
 import { difyError } from '../../http/response/error-shapes.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import {
-  jsonFloat,
-  jsonInteger,
-  nonBlankString,
-  optionalNull,
-  optionalNullOr,
-} from '../../http/validation/field-schemas.js';
+import { jsonFloat, jsonInteger, nonBlankString, optionalNull } from '../../http/validation/field-schemas.js';
 import { LEASE_ID, lease, leaseText } from '../../routes/examples/story.js';
 import { MAX_QUERY_CHARACTERS, SEARCH_BODY_BYTES } from '../../routes/retrieval.js';
 import type { Retrieval } from '../../services/retrieval/retrieval.js';
 import { findPassages, MAX_PASSAGES, type FoundPassage } from '../found-passages.js';
-import { findScope, withinScope } from '../scope.js';
+import { findScope, withinScope, type ScopeParts } from '../scope.js';
 import { metadataCondition, toFilter } from './metadata-condition.js';
 
 const difyBody = z
@@ -26,8 +20,8 @@ const difyBody = z
     query: nonBlankString({ max: MAX_QUERY_CHARACTERS }),
     retrieval_setting: optionalNull(
       z.object({
-        top_k: optionalNullOr(jsonInteger({ ge: 1, le: MAX_PASSAGES }), 4),
-        score_threshold: optionalNullOr(jsonFloat({ ge: 0, le: 1 }), 0),
+        top_k: optionalNull(jsonInteger({ ge: 1, le: MAX_PASSAGES })),
+        score_threshold: optionalNull(jsonFloat({ ge: 0, le: 1 })),
       }),
     ),
     metadata_condition: optionalNull(metadataCondition),
@@ -82,7 +76,11 @@ const difyExamples = {
   },
 };
 
-export const difyRoute = (retrieval: Pick<Retrieval, 'chunks'>): Route =>
+interface DifyServices extends ScopeParts {
+  readonly retrieval: Pick<Retrieval, 'chunks'>;
+}
+
+export const difyRoute = (services: DifyServices): Route =>
   defineRoute({
     method: 'post',
     path: '/dify/retrieval',
@@ -97,11 +95,11 @@ export const difyRoute = (retrieval: Pick<Retrieval, 'chunks'>): Route =>
     examples: difyExamples,
     handle: async (request, reply) => {
       const { knowledge_id: id, query, retrieval_setting: setting, metadata_condition } = request.body;
-      const knowledge = await findScope(id);
+      const knowledge = await findScope(services, id, request.caller.principal);
       if (!knowledge) throw new NotFoundError('The knowledge does not exist');
       const scope = withinScope(knowledge, { filter: toFilter(metadata_condition), shared: undefined });
       const { top_k: k = 4, score_threshold: minScore = 0 } = setting ?? {};
-      const passages = await findPassages(retrieval, request, { query, k, minScore, scope });
+      const passages = await findPassages(services.retrieval, request, { query, k, minScore, scope });
       return reply.json(200, { records: passages.map(viewRecord) });
     },
   });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { noteDocuments } from '../../../shared/audit/notes.js';
+import { collectionField } from '../../http/validation/search-fields.js';
 import { completionOptions } from '../../routes/retrieval.js';
 import type { CompletionService } from '../../services/retrieval/completions.js';
 import { viewUrlOf, type QuotedSource } from '../../services/retrieval/sources.js';
@@ -28,6 +29,7 @@ export const createAskTool = (completions: CompletionService) =>
     input: z.object({
       question: question.describe('The question.'),
       filters,
+      collection: collectionField,
       k: results.describe('From how many passages the answer is made at most.'),
       max_tokens: completionOptions.max_tokens,
     }),
@@ -37,8 +39,8 @@ export const createAskTool = (completions: CompletionService) =>
       sources: z.array(source),
       unsupported: z.array(z.string()).describe('Sentences of the answer that no source supports.'),
     }),
-    run: async ({ question: query, filters: { filter }, k, max_tokens: maxTokens }, request) => {
-      const asked = { ...searchOf(request), query, filter, k, maxTokens };
+    run: async ({ question: query, filters: { filter }, collection, k, max_tokens: maxTokens }, request) => {
+      const asked = { ...searchOf(request), query, filter, collection, k, maxTokens };
       const { completion, finishReason, sources, unsupported } = await completions.complete(asked);
       noteDocuments(sources.map(({ documentId }) => documentId));
       return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { noteDocuments } from '../../../shared/audit/notes.js';
-import { bodyFilters } from '../../http/validation/search-fields.js';
+import { bodyFilters, collectionField } from '../../http/validation/search-fields.js';
 import { jsonInteger, nonBlankString, optionalNullOr } from '../../http/validation/field-schemas.js';
 import { MAX_QUERY_CHARACTERS } from '../../routes/retrieval.js';
 import type { FoundChunk, Retrieval } from '../../services/retrieval/retrieval.js';
@@ -48,11 +48,12 @@ export const createSearchTool = (retrieval: Retrieval) =>
     input: z.object({
       query: question.describe('A question, or the words to look for.'),
       filters,
+      collection: collectionField,
       k: results.describe('How many passages are returned at most.'),
     }),
     output: z.object({ results: z.array(result) }),
-    run: async ({ query, filters: { filter }, k }, request) => {
-      const asked = { ...searchOf(request), query, filter, k };
+    run: async ({ query, filters: { filter }, collection, k }, request) => {
+      const asked = { ...searchOf(request), query, filter, collection, k };
       const { items } = await retrieval.chunks(asked);
       const found: z.infer<typeof result>[] = [];
       for await (const chunk of items) {

@@ -15,7 +15,7 @@ import { SEARCH_BODY_BYTES, searchFields } from '../../routes/retrieval.js';
 import type { CacheService } from '../../services/caches/caches.js';
 import type { CacheQueryRequest } from '../../services/caches/cache-queries.js';
 import type { CompletionService, QueryRequest } from '../../services/retrieval/completions.js';
-import { withinScope, type Scope } from '../scope.js';
+import { withinScope, type Scope, type ScopeParts } from '../scope.js';
 import { chatChunk, chatCompletion, viewChat, viewChatStream } from './chat-view.js';
 import { messageContent, messageRole, requireConversation } from './conversation.js';
 import { chatExamples } from './examples.js';
@@ -103,7 +103,7 @@ function isPlainText(value: unknown): boolean {
 
 export type ChatRequest = ApiRequest<unknown, unknown, z.output<typeof chatBody>>;
 
-export interface AnswerServices {
+export interface AnswerServices extends ScopeParts {
   readonly completions: CompletionService;
   readonly caches: Pick<CacheService, 'query' | 'stream'>;
 }
@@ -128,7 +128,7 @@ export const chatRoute = (services: AnswerServices): Route =>
     examples: chatExamples,
     handle: async (request, reply) => {
       const { body, baseUrl, startedAtMs } = request;
-      const subject = await resolveModel(body.model);
+      const subject = await resolveModel(services, body.model, request.caller.principal);
       const asked = { model: body.model, baseUrl, startedAtMs, citesSources: subject.type !== 'cache' };
       if (body.stream) {
         const { events, headers } = await streamAnswer(services, subject, request);

@@ -1,5 +1,6 @@
 import { HttpError } from '../../http/http-error.js';
-import { EVERYTHING, findScope, type Scope } from '../scope.js';
+import type { Principal } from '../../../shared/access/access.js';
+import { EVERYTHING, findScope, type Scope, type ScopeParts } from '../scope.js';
 
 /** The model that answers from all documents that the caller may read. */
 export const ALL_MODEL = 'quire';
@@ -12,11 +13,20 @@ export type ModelSubject =
 export const cacheModel = (name: string): string => `${CACHE_PREFIX}${name}`;
 
 /** Resolves the name of a model that answers. @throws HttpError 404 */
-export async function resolveModel(model: string): Promise<ModelSubject> {
+export async function resolveModel(
+  parts: ScopeParts,
+  model: string,
+  principal: Principal,
+): Promise<ModelSubject> {
   if (model === ALL_MODEL) return { type: 'documents', scope: EVERYTHING };
   if (model.startsWith(CACHE_PREFIX)) return { type: 'cache', name: model.slice(CACHE_PREFIX.length) };
-  const scope = model.startsWith(`${ALL_MODEL}/`) ? await findScope(model.slice(ALL_MODEL.length + 1)) : null;
-  if (!scope) throw unknownModel(model, `${ALL_MODEL} and ${CACHE_PREFIX}<name> answer questions`);
+  const isScope = model.startsWith(`${ALL_MODEL}/`);
+  const scope = isScope ? await findScope(parts, model.slice(ALL_MODEL.length + 1), principal) : null;
+  if (!scope)
+    throw unknownModel(
+      model,
+      `${ALL_MODEL}, ${ALL_MODEL}/<collection> and ${CACHE_PREFIX}<name> answer questions`,
+    );
   return { type: 'documents', scope };
 }
 

@@ -14,7 +14,7 @@ import {
 import { bodyFilters, sharedField } from '../../http/validation/search-fields.js';
 import type { CompletionService, QueryRequest } from '../../services/retrieval/completions.js';
 import type { Source } from '../../services/retrieval/sources.js';
-import { findScope, withinScope, type Scope } from '../scope.js';
+import { anyScope, findScope, withinScope, type Scope, type ScopeParts } from '../scope.js';
 import { completionLength, CONVERSATION_BODY_BYTES, cutLength } from './chat.js';
 import { messageContent, messageRole, requireConversation } from './conversation.js';
 import { responseExamples } from './examples.js';
@@ -46,7 +46,9 @@ const fileSearch = z.object({
   vector_store_ids: list(z.string(), { max: 10 }).describe(
     '`all` for all documents that you may read, `own` for your own.',
   ),
-  max_num_results: optionalNullOr(jsonInteger({ ge: 1, le: MAX_RESULTS }), DEFAULT_RESULTS),
+  max_num_results: optionalNull(jsonInteger({ ge: 1, le: MAX_RESULTS })).describe(
+    `How many passages answer at most; ${String(DEFAULT_RESULTS)} without it.`,
+  ),
   ranking_options: optionalNull(
     z.object({ score_threshold: optionalNull(jsonFloat({ ge: 0, le: 1 })), ranker: withoutEffect }),
   ),
@@ -104,9 +106,13 @@ function isSearch(value: unknown): boolean {
   return searchChoice.safeParse(value).success;
 }
 
+interface ResponseServices extends ScopeParts {
+  readonly completions: CompletionService;
+}
+
 type ResponseRequest = ApiRequest<unknown, unknown, z.output<typeof responseBody>>;
 
-export const responsesRoute = (completions: CompletionService): Route =>
+export const responsesRoute = (services: ResponseServices): Route =>
   defineRoute({
     method: 'post',
     path: '/v1/responses',
@@ -123,7 +129,7 @@ export const responsesRoute = (completions: CompletionService): Route =>
     events: responseEvent,
     examples: responseExamples,
     handle: async (request, reply) => {
-      const scope = await scopeOf(request);
+      const scope = await scopeOf(services, request);
       let found: readonly Source[] = [];
       const onFound = (sources: readonly Source[]) => {
         found = sources;
@@ -132,8 +138,8 @@ export const responsesRoute = (completions: CompletionService): Route =>
       const query = { ...toQuery(scope, request), onFound };
       const asked = toAsked(query.query, request);
       if (!request.body.stream)
-        return reply.json(200, viewResponse(asked, await completions.complete(query)));
-      const { events } = await completions.stream({ ...query, signal: request.whileValid() });
+        return reply.json(200, viewResponse(asked, await services.completions.complete(query)));
+      const { events } = await services.completions.stream({ ...query, signal: request.whileValid() });
       return reply.events(
         viewResponseStream(asked, events, () => found),
         (event) => event,
@@ -143,17 +149,21 @@ export const responsesRoute = (completions: CompletionService): Route =>
     },
   });
 
-/** The documents of the model, within those of all stores that the search names. @throws HttpError 404, NotFoundError */
-async function scopeOf({ body: { model, tools, filters, shared } }: ResponseRequest): Promise<Scope> {
-  const subject = await resolveModel(model);
+/** The documents of the model, within those of the stores that the search names. @throws HttpError 404, NotFoundError */
+async function scopeOf(
+  parts: ScopeParts,
+  { body: { model, tools, filters, shared }, caller: { principal } }: ResponseRequest,
+): Promise<Scope> {
+  const subject = await resolveModel(parts, model, principal);
   if (subject.type === 'cache') throw unknownModel(model, 'a cache answers POST /v1/chat/completions');
-  let scope = withinScope(subject.scope, { filter: filters.filter, shared });
+  const asked = withinScope(subject.scope, { filter: filters.filter, shared });
+  const stores: Scope[] = [];
   for (const id of tools?.[0]?.vector_store_ids ?? []) {
-    const store = await findScope(id);
+    const store = await findScope(parts, id, principal);
     if (!store) throw new NotFoundError(`Vector store '${id.slice(0, 64)}' not found`);
-    scope = withinScope(scope, store);
+    stores.push(store);
   }
-  return scope;
+  return stores.length === 0 ? asked : withinScope(asked, anyScope(stores));
 }
 
 function toQuery(

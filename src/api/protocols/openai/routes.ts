@@ -9,6 +9,6 @@ import { responsesRoute } from './responses.js';
 export const createOpenAIRoutes = (services: Services): Route[] => [
   ...modelRoutes(services),
   chatRoute(services),
-  responsesRoute(services.completions),
+  responsesRoute(services),
   embeddingsRoute(services.embeddings),
 ];
