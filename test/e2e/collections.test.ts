@@ -72,8 +72,77 @@ describeOnEachSharedIndex((service) => {
     }
     const { text } = await streamQuery(service.url, client, { query: QUERY, k: 50, collection, filters });
     for (const id of listed) expect(text).toContain(id);
+    for (const answer of await askByProtocols(client, collection, filters)) {
+      expect(answer.status).toBe(200);
+      expect(answer.ids).toEqual(listed);
+    }
     return listed;
   }
+
+  /** The documents that protocols of others find in a collection, whose id is a name of theirs. */
+  async function askByProtocols(client: Client, collection: string, filters?: unknown) {
+    const search = { filters, k: 50 };
+    const args = { query: QUERY, collection, ...(filters !== undefined && { filters }), k: 50 };
+    const mcp = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search', arguments: args } };
+    const asked = [
+      [
+        '/v1/chat/completions',
+        { ...search, model: `quire/${collection}`, messages: [{ role: 'user', content: QUERY }] },
+      ],
+      [
+        '/v1/responses',
+        {
+          ...search,
+          model: 'quire',
+          input: QUERY,
+          include: ['file_search_call.results'],
+          tools: [{ type: 'file_search', vector_store_ids: [collection], max_num_results: 50 }],
+        },
+      ],
+      ['/mcp', mcp],
+      ...(filters === undefined
+        ? [
+            [
+              '/dify/retrieval',
+              {
+                knowledge_id: collection,
+                query: QUERY,
+                retrieval_setting: { top_k: 50, score_threshold: 0 },
+              },
+            ] as const,
+          ]
+        : []),
+    ] as const;
+    return Promise.all(
+      asked.map(async ([path, body]) => {
+        const { status, body: answer } = await client.post<unknown>(path, body);
+        const named = JSON.stringify(answer).matchAll(
+          /"(?:document_id|file_id|id)":"([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})(?:-\d+)?"/g,
+        );
+        return { path, status, ids: new Set(Array.from(named, ([, id]) => id ?? '')) };
+      }),
+    );
+  }
+
+  test('a collection of others is unknown to protocols of others, too', async () => {
+    const id = await make(user('keeping'));
+    for (const collection of [id, UNKNOWN]) {
+      const answers = await askByProtocols(user('prying'), collection);
+      expect(answers.map(({ path, status }) => [path, status])).toEqual([
+        ['/v1/chat/completions', 404],
+        ['/v1/responses', 404],
+        // An error of a tool is an answer.
+        ['/mcp', 200],
+        ['/dify/retrieval', 404],
+      ]);
+      expect(answers.map(({ ids }) => [...ids].filter((each) => each !== collection))).toEqual([
+        [],
+        [],
+        [],
+        [],
+      ]);
+    }
+  });
 
   test('documents are found in the collection that they were ingested into, whichever way, and nowhere else', async () => {
     const client = user('ingesting');
