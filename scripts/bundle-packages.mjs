@@ -9,6 +9,7 @@ const folder = join(root, 'dist', 'packages');
 
 /** Packages of many files that look for no others beside their code. */
 const BUNDLED = [
+  '@modelcontextprotocol/server',
   'bullmq',
   'express',
   'jsonwebtoken',
@@ -28,14 +29,20 @@ const { filename: __filename, dirname: __dirname } = import.meta;`;
 
 const IMPORT = new RegExp(`(\\b(?:from|import)\\s*\\(?\\s*)(['"])(${BUNDLED.join('|')})\\2`, 'g');
 
+/** All bundles lie beside each other, those of scoped packages as well. */
+const fileOf = (name) => `${name.replace('/', '+')}.js`;
+
 /** Returns the place of a package's bundle; null where it has none. */
-export const bundleOf = (name) => (BUNDLED.includes(name) ? join(folder, `${name}.js`) : null);
+export const bundleOf = (name) => (BUNDLED.includes(name) ? join(folder, fileOf(name)) : null);
 
 /** Returns the code of a file at `path` in which it imports the bundles of packages, which are in `packages`. */
 export function importBundles(code, path, packages = folder) {
   const way = relative(dirname(path), packages).replaceAll('\\', '/');
   const from = way.startsWith('.') ? way : `./${way}`;
-  return code.replace(IMPORT, (_all, before, quote, name) => `${before}${quote}${from}/${name}.js${quote}`);
+  return code.replace(
+    IMPORT,
+    (_all, before, quote, name) => `${before}${quote}${from}/${fileOf(name)}${quote}`,
+  );
 }
 
 /** Writes the bundles, unless they are newer than the lock file, and lets compiled files import them. */
@@ -61,7 +68,7 @@ async function writeBundles() {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: BUNDLED.map((name) => ({ in: `${name}?`, out: name })),
+    entryPoints: BUNDLED.map((name) => ({ in: `${name}?`, out: fileOf(name).slice(0, -3) })),
     outdir: folder,
     plugins: [{ name: 'doors', setup: openDoors }],
     external: APART,
