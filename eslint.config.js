@@ -124,7 +124,7 @@ const zones = [
     message: 'Adapters do not import each other.',
   })),
   {
-    target: './src/api/routes',
+    target: ['./src/api/routes', './src/api/protocols'],
     from: [
       './src/shared/redis',
       './src/api/context.ts',
@@ -139,6 +139,8 @@ const zones = [
     from: [
       './src/api/http',
       './src/api/routes',
+      './src/api/protocols',
+      './src/api/view',
       './src/api/pages',
       './src/api/admin',
       './src/api/browser',
@@ -272,7 +274,7 @@ export default tseslint.config(
   },
   { files: ['src/shared/**/*.ts'], rules: forbidPackages(['express'], 'shared/ knows nothing of HTTP.') },
   {
-    files: ['src/api/routes/**/*.ts'],
+    files: ['src/api/{routes,protocols}/**/*.ts'],
     rules: forbidPackages(['express', ...redisPackages], 'A route knows its schemas and its service.'),
   },
   {

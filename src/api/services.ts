@@ -102,7 +102,7 @@ export function createServices(context: ServiceContext, secrets: Secrets) {
 }
 
 export function createDocumentServices(context: DocumentServiceContext, links: DownloadLinks) {
-  const { settings, logger, records, chunks, waiter, sharedViews } = context;
+  const { settings, logger, records, chunks, index, waiter, sharedViews, answerMemory: memory } = context;
   const { waitSeconds, maxFileBytes } = settings.ingest;
   const jobs = createJobRequests(context.jobs, logger);
   const waitForDocument = createWaitForDocument({ records, waiter, logger, waitSeconds });
@@ -125,12 +125,7 @@ export function createDocumentServices(context: DocumentServiceContext, links: D
     ingestTexts: createIngestTexts(batch),
     ingestFiles: createIngestFiles(batch),
     ...createDocumentReaders(context, collections),
-    countFacets: createCountFacets({
-      records,
-      index: context.index,
-      sharedViews,
-      memory: context.answerMemory,
-    }),
+    countFacets: createCountFacets({ records, index, sharedViews, collections, memory }),
     lookUp: createLookUp({ redis: context.redis, records }),
     readExtraction: createReadExtraction({ records, chunks }),
     changes: createDocumentChanges({ records, change, admit, room, jobs, waitForDocument }),

@@ -72,6 +72,8 @@ describeOnEachSharedIndex((service) => {
     }
     const { text } = await streamQuery(service.url, client, { query: QUERY, k: 50, collection, filters });
     for (const id of listed) expect(text).toContain(id);
+    const counts = await client.post('/documents/facets', { keys: ['content_type'], collection, filters });
+    expect(counts).toMatchObject({ status: 200, body: { total: listed.size } });
     for (const answer of await askByProtocols(client, collection, filters)) {
       expect(answer.status).toBe(200);
       expect(answer.ids).toEqual(listed);

@@ -99,7 +99,7 @@ describe('outside dev mode', () => {
     const reads = operations.filter(
       ({ method, path, isOpen }) => !isOpen && (method === 'GET' || asReader.test(path)),
     );
-    // What a message of MCP needs is known once it is read.
+    // A message of MCP says by itself which permission it needs.
     const writes = operations.filter((each) => !each.isOpen && !reads.includes(each) && each.path !== '/mcp');
     const denied = async (wanted: readonly Operation[], permissions: readonly string[]) => {
       for (const operation of wanted) {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { MAX_FILTER_BYTES } from '../../shared/filters/parse.js';
 import { isWellFormed } from '../../shared/json-values.js';
+import { errorBody } from '../http/response/declared-responses.js';
 import { defineRoute } from '../http/route.js';
 import { isLonger, jsonInteger, list, optionalNullOr } from '../http/validation/field-schemas.js';
-import { bodyFilters, sharedField } from '../http/validation/search-fields.js';
+import { bodyFilters, collectionField, sharedField } from '../http/validation/search-fields.js';
 import { MESSAGES } from '../http/validation/validation-errors.js';
 import type { CountFacets, Facet } from '../services/documents/count-facets.js';
 import { countFacetsExamples } from './examples/documents.js';
@@ -38,6 +39,7 @@ const facetsBody = z
       'How many values of a key are returned at most.',
     ),
     shared: sharedField,
+    collection: collectionField,
   })
   .meta({ id: 'FacetsRequest', description: 'The keys whose values are counted, and the documents.' });
 
@@ -96,11 +98,11 @@ export const facetsRoute = (countFacets: CountFacets) =>
       'Counts how many of the documents that the caller may read and that match the filter have each value of a key. In a ' +
       'list, each element counts once. Only documents of this moment are counted, as in `GET /documents`.',
     request: { body: facetsBody },
-    responses: { 200: facetsView },
+    responses: { 200: facetsView, 404: errorBody },
     examples: countFacetsExamples,
     handle: async ({ body, caller, signal }, reply) => {
-      const { keys, filters, limit, shared } = body;
-      const asked = { keys: [...new Set(keys)], filter: filters.filter, limit, shared };
+      const { keys, filters, limit, shared, collection } = body;
+      const asked = { keys: [...new Set(keys)], filter: filters.filter, limit, shared, collection };
       const { facets, ...counts } = await countFacets({ ...asked, principal: caller.principal, signal });
       return reply.json(200, { ...counts, facets: facets.map(viewFacet) });
     },

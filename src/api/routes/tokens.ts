@@ -29,7 +29,7 @@ const name = z
   })
   .meta({
     description: 'The user that the token is for. It is trimmed and lower-cased, and spaces become `_`.',
-    example: 'alice',
+    examples: ['alice'],
   });
 const password = z
   .string()

@@ -63,8 +63,15 @@ export const lookupExamples = {
 
 export const countFacetsExamples = {
   plain: { keys: ['content_type'] },
-  body: { keys: ['kind', 'content_type'], filters: { kind: 'lease' }, limit: 10, shared: 'all' as const },
+  body: {
+    keys: ['kind', 'content_type'],
+    filters: { kind: 'lease' },
+    limit: 10,
+    shared: 'all' as const,
+    collection: COLLECTION_ID,
+  },
   responses: {
+    404: collectionNotFound,
     200: {
       total: 1,
       counted: 1,

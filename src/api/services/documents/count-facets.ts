@@ -1,6 +1,6 @@
 import { canFind, type Principal } from '../../../shared/access/access.js';
 import { addTo } from '../../../shared/at.js';
-import type { Shared, SharedViews } from '../../../shared/access/sharing.js';
+import { bothFilters, type Shared, type SharedViews } from '../../../shared/access/sharing.js';
 import type { DocumentRecord, Json } from '../../../shared/document.js';
 import type { ListedPage, ListPosition } from '../../../shared/documents/list-order.js';
 import type { Records } from '../../../shared/documents/records.js';
@@ -10,6 +10,7 @@ import type { Filter, Scalar } from '../../../shared/filters/parse.js';
 import { createPathReader } from '../../../shared/filters/paths.js';
 import type { Index } from '../../../shared/ports.js';
 import { nextSlice, sortInSlices } from '../../../shared/tools/time-slices.js';
+import type { Collections } from '../collections/collections.js';
 import type { AnswerMemory, MemoryLease } from '../answer-memory/answer-memory.js';
 
 export interface FacetsRequest {
@@ -17,6 +18,8 @@ export interface FacetsRequest {
   readonly filter: Filter | null;
   /** The documents of others that are counted; the setting holds where it is undefined. */
   readonly shared?: Shared | undefined;
+  /** The collection that is counted; undefined for all documents. */
+  readonly collection?: string | undefined;
   /** Keys as filters name them. */
   readonly keys: readonly string[];
   /** The most values of a key. */
@@ -44,7 +47,7 @@ export interface Facet {
   readonly complete: boolean;
 }
 
-/** Counts the values of keys among the documents that a caller may read. @throws UnavailableError */
+/** Counts the values of keys among the documents that a caller may read. @throws UnavailableError, NotFoundError */
 export type CountFacets = (request: FacetsRequest) => Promise<Facets>;
 
 /** The newest documents, as many as are read for one request: some seconds of reading. */
@@ -71,6 +74,7 @@ interface Dependencies {
   readonly index: Pick<Index, 'list' | 'count'>;
   readonly records: Pick<Records, 'readSomeFor'>;
   readonly sharedViews: Pick<SharedViews, 'filterOf'>;
+  readonly collections: Pick<Collections, 'scope'>;
   readonly memory: AnswerMemory;
 }
 
@@ -96,7 +100,9 @@ export function createCountFacets(parts: Dependencies): CountFacets {
 }
 
 async function count(parts: Dependencies, asked: FacetsRequest, lease: MemoryLease): Promise<Facets> {
-  const request = { ...asked, filter: await parts.sharedViews.filterOf(asked) };
+  const scope = await parts.collections.scope(asked.collection, asked.principal);
+  const within = { ...asked, filter: bothFilters(asked.filter, scope) };
+  const request = { ...within, filter: await parts.sharedViews.filterOf(within) };
   const tallies = asked.keys.map(createTally);
   let counted = 0;
   for await (const record of matching(parts, request)) {
