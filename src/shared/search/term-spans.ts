@@ -36,6 +36,9 @@ export async function findTerms(
   const normal = placeNormalText(text);
   const accents = accentsOf(normal.text);
   const found: TextSpan[] = [];
+  const holds = createHolds();
+  /** The last part that was widened. */
+  let wide: TextSpan | null = null;
   let seen = 0;
   for (const span of termSpansOf(normal.text)) {
     seen += 1;
@@ -43,10 +46,12 @@ export async function findTerms(
     const wanted = span.terms.filter((term) => terms.has(term));
     if (wanted.length === 0) continue;
     const place = normal.placeOf(span);
+    if (wide && wide.start <= place.start && place.end <= wide.end) continue;
     const part = text.slice(place.start, place.end);
     const isWhole =
       accents === 'kept' || part === normal.text.slice(span.start, span.end) || holds(part, wanted);
-    append(found, isWhole ? place : untilBlanks(text, place));
+    if (!isWhole) wide = untilBlanks(text, place);
+    append(found, isWhole || !wide ? place : wide);
     // The last of them may still grow.
     if (found.length > max) return found.slice(0, max);
   }
@@ -77,10 +82,14 @@ function append(found: TextSpan[], { start, end }: TextSpan): void {
   found.push(joined);
 }
 
-const holds = (part: string, wanted: readonly number[]): boolean => {
-  const held = new Set(listTerms(part).terms);
-  return wanted.every((term) => held.has(term));
-};
+/** Remembers the terms of the last part: hundreds of spans may have been made of one that is long. */
+function createHolds(): (part: string, wanted: readonly number[]) => boolean {
+  let [known, held]: [string, ReadonlySet<number>] = ['', new Set()];
+  return (part, wanted) => {
+    if (part !== known) [known, held] = [part, new Set(listTerms(part).terms)];
+    return wanted.every((term) => held.has(term));
+  };
+}
 
 /** A unit of a measure is written before its power: the term of both belongs to both. */
 function untilBlanks(text: string, span: TextSpan): TextSpan {

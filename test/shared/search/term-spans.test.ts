@@ -41,6 +41,17 @@ test('marks at most as many parts as are asked for', async () => {
   expect(spans).toHaveLength(100);
 });
 
+test('looks once at a long part that many terms were made of', async () => {
+  // The two letters of Hangul become one that no cluster holds, so that all up to the next blank counts as one part.
+  const text = `ㄱㅏ${'international,'.repeat(1_800)}`;
+  const terms = new Set(listQueryTerms('international').terms);
+  const before = process.cpuUsage();
+  const spans = await findTerms(text, terms);
+  const { user } = process.cpuUsage(before);
+  expect(spans).toEqual([{ start: 0, end: text.length }]);
+  expect(user / 1_000).toBeLessThan(500);
+});
+
 test('names each term of a query as the query writes it', async () => {
   const names = await nameTerms('Café herons of COVID-19, Art. 6');
   const of = (query: string) => Array.from(listQueryTerms(query).terms, (term) => names.get(term));
