@@ -58,6 +58,11 @@ export async function findTerms(
   return found;
 }
 
+/** A name that is longer is cut: it is told with each of the results that are explained. */
+const MAX_NAME = 64;
+const cut = (name: string): string =>
+  name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1).toWellFormed()}…` : name;
+
 /** Returns the shortest part of a text for each of its terms, the first one of several. */
 export async function nameTerms(text: string): Promise<ReadonlyMap<number, string>> {
   const normal = placeNormalText(text);
@@ -67,7 +72,9 @@ export async function nameTerms(text: string): Promise<ReadonlyMap<number, strin
     seen += 1;
     if (seen % SPANS_AT_ONCE === 0) await nextSlice();
     const { start, end } = normal.placeOf(span);
-    for (const term of span.terms) if (!names.has(term)) names.set(term, text.slice(start, end));
+    // A part that was normalised as a whole may be the whole query.
+    const name = end - start > MAX_NAME ? normal.text.slice(span.start, span.end) : text.slice(start, end);
+    for (const term of span.terms) if (!names.has(term)) names.set(term, cut(name));
   }
   return names;
 }
