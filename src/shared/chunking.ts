@@ -43,11 +43,11 @@ const fields = z.object({
   overlap: z
     .int()
     .min(0)
-    .max(MAX_SIZE - 1)
+    .max(MAX_SIZE / 2)
     .nullish()
     .transform(absentIfNull)
     .describe(
-      'The most tokens that a chunk repeats of the one before; fewer than `size`, which must be stated with it. Default: ' +
+      'The most tokens that a chunk repeats of the one before; at most half of `size`, which must be stated with it. Default: ' +
         'the setting `chunk.overlap`, and at most a quarter of `size`.',
     ),
   splitter: z
@@ -66,12 +66,13 @@ export const chunkingSchema = fields
     if (overlap === undefined) return;
     if (size === undefined)
       issues.push({ code: 'custom', message: 'overlap needs a size', input: overlap, path: ['overlap'] });
-    else if (overlap >= size)
+    // A chunk that repeats nearly all of the one before makes thousands of times the text of a document.
+    else if (overlap > size / 2)
       issues.push({
         code: 'too_big',
         origin: 'number',
-        maximum: size,
-        inclusive: false,
+        maximum: Math.floor(size / 2),
+        inclusive: true,
         input: overlap,
         path: ['overlap'],
       });

@@ -70,6 +70,10 @@ describeOnEachSharedIndex((service) => {
       for (const found of [chunks.body, documents.body, answer.body.sources])
         expect([ranking, ids(found)]).toEqual([ranking, listed]);
     }
+    const messages = [{ role: 'user', content: QUERY }];
+    const chat = { model: 'quire', messages, k: 50, collection, filters, max_tokens: 50 };
+    const told = await client.post<{ sources: WireChunk[] }>('/v1/chat/completions', chat);
+    expect([told.status, ids(told.body.sources)]).toEqual([200, listed]);
     const { text } = await streamQuery(service.url, client, { query: QUERY, k: 50, collection, filters });
     for (const id of listed) expect(text).toContain(id);
     const counts = await client.post('/documents/facets', { keys: ['content_type'], collection, filters });
@@ -244,6 +248,11 @@ describeOnEachSharedIndex((service) => {
           status: 404,
           body: { detail },
         });
+      const chat = { model: 'quire', messages: [{ role: 'user', content: QUERY }], collection };
+      expect(await stranger.post('/v1/chat/completions', chat)).toMatchObject({
+        status: 404,
+        body: { error: { message: detail } },
+      });
       expect(await upload(stranger, '/ingest/file', { collection }, ['x.txt'])).toMatchObject({
         status: 404,
         body: { detail },

@@ -40,6 +40,7 @@ export function createHighlight(embedding: Pick<Embedding, 'embedDocuments'>): H
     const terms = new Set(isByMeaning ? [] : listQueryTerms(query).terms);
     const marked: (readonly TextSpan[])[] = [];
     for (const text of texts) {
+      signal?.throwIfAborted();
       await nextSlice();
       marked.push(isByMeaning ? [] : await findTerms(text, terms, { max: MAX_HIGHLIGHTS }));
     }

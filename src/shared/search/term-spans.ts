@@ -36,6 +36,9 @@ export async function findTerms(
   const normal = placeNormalText(text);
   const accents = accentsOf(normal.text);
   const found: TextSpan[] = [];
+  const holds = createHolds();
+  /** The last part that was widened. */
+  let wide: TextSpan | null = null;
   let seen = 0;
   for (const span of termSpansOf(normal.text)) {
     seen += 1;
@@ -43,15 +46,22 @@ export async function findTerms(
     const wanted = span.terms.filter((term) => terms.has(term));
     if (wanted.length === 0) continue;
     const place = normal.placeOf(span);
+    if (wide && wide.start <= place.start && place.end <= wide.end) continue;
     const part = text.slice(place.start, place.end);
     const isWhole =
       accents === 'kept' || part === normal.text.slice(span.start, span.end) || holds(part, wanted);
-    append(found, isWhole ? place : untilBlanks(text, place));
+    if (!isWhole) wide = untilBlanks(text, place);
+    append(found, isWhole || !wide ? place : wide);
     // The last of them may still grow.
     if (found.length > max) return found.slice(0, max);
   }
   return found;
 }
+
+/** A name that is longer is cut: it is told with each of the results that are explained. */
+const MAX_NAME = 64;
+const cut = (name: string): string =>
+  name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1).toWellFormed()}…` : name;
 
 /** Returns the shortest part of a text for each of its terms, the first one of several. */
 export async function nameTerms(text: string): Promise<ReadonlyMap<number, string>> {
@@ -62,7 +72,9 @@ export async function nameTerms(text: string): Promise<ReadonlyMap<number, strin
     seen += 1;
     if (seen % SPANS_AT_ONCE === 0) await nextSlice();
     const { start, end } = normal.placeOf(span);
-    for (const term of span.terms) if (!names.has(term)) names.set(term, text.slice(start, end));
+    // A part that was normalised as a whole may be the whole query.
+    const name = end - start > MAX_NAME ? normal.text.slice(span.start, span.end) : text.slice(start, end);
+    for (const term of span.terms) if (!names.has(term)) names.set(term, cut(name));
   }
   return names;
 }
@@ -77,10 +89,14 @@ function append(found: TextSpan[], { start, end }: TextSpan): void {
   found.push(joined);
 }
 
-const holds = (part: string, wanted: readonly number[]): boolean => {
-  const held = new Set(listTerms(part).terms);
-  return wanted.every((term) => held.has(term));
-};
+/** Remembers the terms of the last part: hundreds of spans may have been made of one that is long. */
+function createHolds(): (part: string, wanted: readonly number[]) => boolean {
+  let [known, held]: [string, ReadonlySet<number>] = ['', new Set()];
+  return (part, wanted) => {
+    if (part !== known) [known, held] = [part, new Set(listTerms(part).terms)];
+    return wanted.every((term) => held.has(term));
+  };
+}
 
 /** A unit of a measure is written before its power: the term of both belongs to both. */
 function untilBlanks(text: string, span: TextSpan): TextSpan {

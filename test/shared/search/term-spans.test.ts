@@ -41,6 +41,17 @@ test('marks at most as many parts as are asked for', async () => {
   expect(spans).toHaveLength(100);
 });
 
+test('looks once at a long part that many terms were made of', async () => {
+  // The two letters of Hangul become one that no cluster holds, so that all up to the next blank counts as one part.
+  const text = `ㄱㅏ${'international,'.repeat(3_600)}`;
+  const terms = new Set(listQueryTerms('international').terms);
+  const before = process.cpuUsage();
+  const spans = await findTerms(text, terms);
+  const { user } = process.cpuUsage(before);
+  expect(spans).toEqual([{ start: 0, end: text.length }]);
+  expect(user / 1_000).toBeLessThan(2_500);
+});
+
 test('names each term of a query as the query writes it', async () => {
   const names = await nameTerms('Café herons of COVID-19, Art. 6');
   const of = (query: string) => Array.from(listQueryTerms(query).terms, (term) => names.get(term));
@@ -48,6 +59,13 @@ test('names each term of a query as the query writes it', async () => {
   expect(of('heron')).toEqual(['herons']);
   expect(of('COVID-19')).toEqual(['COVID', '19', 'COVID-19']);
   expect(of('Art. 6')).toContain('Art. 6');
+});
+
+test('names the terms of a long part that was normalised as a whole, and cuts long names', async () => {
+  const query = `ㄱㅏ${'中文'.repeat(1_000)} ${'x'.repeat(1_000)}`;
+  const names = [...(await nameTerms(query)).values()];
+  expect(names).toContain('中文');
+  expect(Math.max(...names.map(({ length }) => length))).toBe(64);
 });
 
 const WORDS = [

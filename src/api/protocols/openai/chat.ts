@@ -119,7 +119,7 @@ export const chatRoute = (services: AnswerServices): Route =>
     description:
       'Answers from the passages that fit the question best, or from a named cache. Marks such as `[1]` are cited in ' +
       '`annotations`, and `sources` are those of `POST /query`, whose fields `filters`, `k`, `min_score`, `ranking`, ' +
-      '`rerank` and `shared` may be sent, too. Other fields of OpenAI are taken and have no effect, but for those that ask ' +
+      '`rerank`, `shared` and `collection` may be sent, too. Other fields of OpenAI are taken and have no effect, but for those that ask ' +
       'for what no answer here can be: several choices, a schema, or a certain tool. A stream ends with `data: [DONE]`.',
     maxBodyBytes: CONVERSATION_BODY_BYTES,
     request: { body: chatBody },
@@ -169,7 +169,7 @@ async function streamAnswer(
 }
 
 function toQuery(scope: Scope, { body, caller, baseUrl, startedAtMs, signal }: ChatRequest): QueryRequest {
-  const { filters, k, min_score: minScore, ranking, rerank, shared } = body;
+  const { filters, k, min_score: minScore, ranking, rerank, shared, collection } = body;
   const { question: query, earlier } = conversationOf(body);
   return {
     principal: caller.principal,
@@ -179,6 +179,7 @@ function toQuery(scope: Scope, { body, caller, baseUrl, startedAtMs, signal }: C
     query,
     earlier,
     ...withinScope(scope, { filter: filters.filter, shared }),
+    collection,
     k,
     minScore,
     ranking,
