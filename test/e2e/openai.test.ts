@@ -120,6 +120,8 @@ describe('/v1/chat/completions', () => {
     const model = 'quire/cache/tower';
     expect((await chat(owner, { model })).body.choices[0].message.content).toContain('294 steps');
     expect((await owner.get(`/v1/models/${encodeURIComponent(model)}`)).body).toMatchObject({ id: model });
+    const narrowed = await chat(owner, { model, filters: { floor: 3 } });
+    expect([narrowed.status, errorOf(narrowed.body).param]).toEqual([400, 'filters']);
     const [foreign, missing] = [await chat(other, { model }), await chat(owner, { model: 'quire/cache/x' })];
     expect([foreign.status, missing.status]).toEqual([404, 404]);
     expect(JSON.stringify(foreign.body)).toBe(JSON.stringify(missing.body).replace("'x'", "'tower'"));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { noteCache } from '../../../shared/audit/notes.js';
+import { HttpError } from '../../http/http-error.js';
 import { openAIError } from '../../http/response/error-shapes.js';
 import { defineRoute, type ApiRequest, type Route } from '../../http/route.js';
 import {
@@ -129,6 +130,7 @@ export const chatRoute = (services: AnswerServices): Route =>
     handle: async (request, reply) => {
       const { body, baseUrl, startedAtMs } = request;
       const subject = await resolveModel(services, body.model, request.caller.principal);
+      if (subject.type === 'cache') requireNoScope(body);
       const asked = { model: body.model, baseUrl, startedAtMs, citesSources: subject.type !== 'cache' };
       if (body.stream) {
         const { events, headers } = await streamAnswer(services, subject, request);
@@ -140,6 +142,16 @@ export const chatRoute = (services: AnswerServices): Route =>
       return reply.json(200, viewChat(asked, answer), headers);
     },
   });
+
+/** A cache answers from all of its documents, so that what would narrow them is refused instead of ignored. @throws HttpError */
+function requireNoScope({ filters, collection, shared }: ChatRequest['body']): void {
+  const narrowing = { filters: filters.filter ?? undefined, collection, shared };
+  for (const [field, value] of Object.entries(narrowing))
+    if (value !== undefined) {
+      const msg = 'a cache answers from all of its documents';
+      throw new HttpError(422, [{ loc: ['body', field], msg, type: 'value_error' }]);
+    }
+}
 
 async function wholeAnswer(
   { completions, caches }: AnswerServices,

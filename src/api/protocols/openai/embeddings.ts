@@ -1,3 +1,4 @@
+import { endianness } from 'node:os';
 import { z } from 'zod';
 import { toWellFormed } from '../../../shared/json-values.js';
 import { HttpError } from '../../http/http-error.js';
@@ -141,9 +142,11 @@ async function checkEmbedding(
 const refusal = (field: string, msg: string) =>
   new HttpError(422, [{ loc: ['body', field], msg, type: 'value_error' }]);
 
-/** Little-endian, whatever the machine. */
+/** Little-endian, whatever the machine: the bytes of the vector itself where it is so there, since there may be megabytes. */
 function toBase64(vector: Float32Array): string {
-  const bytes = Buffer.allocUnsafe(4 * vector.length);
+  const { buffer, byteOffset, byteLength } = vector;
+  if (endianness() === 'LE') return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+  const bytes = Buffer.allocUnsafe(byteLength);
   vector.forEach((value, index) => bytes.writeFloatLE(value, 4 * index));
   return bytes.toString('base64');
 }
