@@ -78,7 +78,8 @@ testWithBrowser('/docs begins with ingesting, and fills in the least that a firs
   const tags = await page.locator('.opblock-tag').all();
   const names = await Promise.all(tags.slice(0, 4).map((tag) => tag.getAttribute('data-tag')));
   expect(names).toEqual(['Ingest', 'Search', 'Ask', 'Documents']);
-  const form = { metadata: '{}', access_control: '{}', on_duplicate: 'new', ocr: 'auto' };
+  const words = { on_duplicate: 'new', ocr: 'auto', source_id: '', collection: '' };
+  const form = { metadata: '{}', access_control: '{}', chunking: '{}', ...words };
   expect(await filledIn(page, '/ingest/text')).toEqual({
     fields: { 'Idempotency-Key': '' },
     body: { content: expect.any(String) },

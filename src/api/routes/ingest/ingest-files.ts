@@ -38,7 +38,10 @@ const ocrField = z
   .optional()
   .meta({ description: OCR_DESCRIPTION, examples: ['auto'] });
 
-const sourceIdField = z.string().optional().meta({ description: SOURCE_ID_DESCRIPTION });
+const sourceIdField = z
+  .string()
+  .optional()
+  .meta({ description: SOURCE_ID_DESCRIPTION, examples: [''] });
 
 const chunkingField = z
   .string()
@@ -186,7 +189,7 @@ function requireFitsAll(name: string, value: unknown, count: number): void {
 }
 
 function perFile(name: string, value: unknown, count: number): readonly unknown[] {
-  const isOfOne = name === 'source_id' && count > 1 && value !== undefined && value !== null;
+  const isOfOne = name === 'source_id' && count > 1 && value !== undefined && value !== null && value !== '';
   if (!Array.isArray(value) && !isOfOne) {
     if (!FORM.words.includes(name) && value !== undefined && value !== null && !isPlainObject(value))
       throw new HttpError(400, `Invalid ${name} JSON`);

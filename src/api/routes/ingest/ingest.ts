@@ -90,7 +90,7 @@ const fileFields = z
       .string()
       .optional()
       .meta({ description: CHUNKING_DESCRIPTION, ...NOTHING_SAID }),
-    source_id: sourceId.optional().describe(SOURCE_ID_DESCRIPTION),
+    source_id: sourceId.optional().meta({ description: SOURCE_ID_DESCRIPTION, examples: [''] }),
     collection: z
       .string()
       .optional()

@@ -64,15 +64,18 @@ export const CHUNKING_DESCRIPTION =
   'How the text is cut into chunks, a JSON object: `size` (16 to 4,096 tokens), `overlap`, and `splitter` (`quire`, or one ' +
   'of LangChain: `recursive`, `markdown`, `latex` or a language such as `python`). Default: what the service is set to.';
 
+/** Forms of pages send an empty text for a field that was left alone. */
+const leftAlone = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema);
+
 const fieldsSchema = z.object({
   metadata: optionalNull(metadata),
   access_control: optionalNull(accessLists),
   on_duplicate: optionalNullOr(onDuplicate, 'new'),
   ocr: optionalNull(ocrMode),
   chunking: optionalNull(chunkingSchema),
-  source_id: optionalNull(sourceId),
-  // Forms of pages send an empty text for a field that was left alone.
-  collection: z.preprocess((value) => (value === '' ? undefined : value), intoCollection),
+  source_id: leftAlone(optionalNull(sourceId)),
+  collection: leftAlone(intoCollection),
 });
 
 /** Receives the file of an upload and how it is to be read, and skips all other form fields. */
