@@ -45,9 +45,13 @@ function splitByPackage(
 const textsOf = async (text: string, options: Options): Promise<string[]> =>
   (await chunkLikeLangChain(text, options)).map((chunk) => chunk.text);
 
-/** A chunk of the package that is the end of the one before says nothing more, and is left out. */
-const withoutRepeats = (chunks: readonly string[]): string[] =>
-  chunks.filter((chunk, i) => i === 0 || !chunks[i - 1]?.endsWith(chunk));
+/** Expects the chunks of the package, but for those that only repeat the end of the one before, which may be left out. */
+function expectSameChunks(made: readonly string[], chunks: readonly string[]): void {
+  const expected: string[] = [];
+  for (const [i, chunk] of chunks.entries())
+    if (chunk === made[expected.length] || !chunks[i - 1]?.endsWith(chunk)) expected.push(chunk);
+  expect(made).toEqual(expected);
+}
 
 const others = SPLITTERS.filter((splitter) => splitter !== 'quire');
 
@@ -73,7 +77,7 @@ describe('cutting a text as LangChain does', () => {
     ] as const) {
       const options = { size, overlap, splitter };
       const made = await textsOf(text, options);
-      expect(made).toEqual(withoutRepeats(await splitByPackage(text, options, lengthByTiktoken)));
+      expectSameChunks(made, await splitByPackage(text, options, lengthByTiktoken));
       expect(made.length).toBeGreaterThan(1);
     }
   });
