@@ -1,14 +1,29 @@
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { noQuotas } from '../support/no-quotas.js';
 import { noReads, noRecent } from '../support/no-reads.js';
 import { createUsageRoutes } from '../../src/api/routes/usage.js';
-import { makeToken, startApi } from '../support/api.js';
+import type { Route } from '../../src/api/http/route.js';
+import { makeToken, startApi, type ApiClient } from '../support/api.js';
 import { allRoutes } from '../support/all-routes.js';
 import { startBrowser } from '../support/browser.js';
 
 const browser = await startBrowser();
 afterAll(() => browser?.close());
+/** A service that is left open holds Jest up, also where a test fails. */
+let opened: ApiClient[] = [];
+afterEach(async () => {
+  for (const api of opened) await api.close();
+  opened = [];
+});
+
+async function openDocs(routes: readonly Route[]) {
+  const api = await startApi({ routes });
+  opened.push(api);
+  if (!browser) throw new Error('no browser');
+  return { api, page: await browser.newPage() };
+}
+
 const testWithBrowser = browser ? test : test.skip;
 
 async function authorize(page: Page, token: string): Promise<void> {
@@ -24,9 +39,7 @@ testWithBrowser(
     const stats = { ingest_text: 4711 };
     const usage = { stats: () => Promise.resolve(stats) };
     const routes = createUsageRoutes({ usage, readRecent: noRecent, usageOfReads: noReads, ...noQuotas });
-    const api = await startApi({ routes });
-    if (!browser) throw new Error('no browser');
-    const page = await browser.newPage();
+    const { api, page } = await openDocs(routes);
     const asked: string[] = [];
     const problems: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
@@ -45,7 +58,6 @@ testWithBrowser(
     expect(asked.filter((url) => !url.startsWith(api.url) && !url.startsWith('data:'))).toEqual([]);
     expect(problems).toEqual([]);
     await page.close();
-    await api.close();
   },
 );
 
@@ -70,9 +82,7 @@ async function filledIn(page: Page, path: string, method = 'post') {
 }
 
 testWithBrowser('/docs begins with ingesting, and fills in the least that a first try needs', async () => {
-  const api = await startApi({ routes: allRoutes() });
-  if (!browser) throw new Error('no browser');
-  const page = await browser.newPage();
+  const { api, page } = await openDocs(allRoutes());
   await page.goto(`${api.url}/docs`);
   await page.locator('.opblock').first().waitFor();
   const tags = await page.locator('.opblock-tag').all();
@@ -98,13 +108,10 @@ testWithBrowser('/docs begins with ingesting, and fills in the least that a firs
     q: '',
   });
   await page.close();
-  await api.close();
 });
 
 testWithBrowser('/docs sends its token to where a token is one of several ways', async () => {
-  const api = await startApi({ routes: allRoutes() });
-  if (!browser) throw new Error('no browser');
-  const page = await browser.newPage();
+  const { api, page } = await openDocs(allRoutes());
   await page.goto(`${api.url}/docs`);
   await authorize(page, 'a.token.here');
   await page.locator('[data-path="/local/generate_uri"]').click();
@@ -112,5 +119,4 @@ testWithBrowser('/docs sends its token to where a token is one of several ways',
   await page.getByRole('button', { name: 'Execute' }).click();
   expect((await sent).headers()['authorization']).toBe('Bearer a.token.here');
   await page.close();
-  await api.close();
 });
