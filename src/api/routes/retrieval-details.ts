@@ -146,33 +146,29 @@ interface Details {
   readonly explanation?: Explanation | null | undefined;
 }
 
+/** The fields that nobody asked for are undefined, and so are not sent. */
 export const viewChunkDetails = ({ highlights: marked, matches, explanation: explained }: Details) => ({
-  ...(marked && { highlights: marked.map(viewSpan) }),
-  ...(matches && { matches: viewMatches(matches) }),
-  ...viewExplanationField(explained),
+  highlights: marked?.map(viewSpan),
+  matches: matches && viewMatches(matches),
+  explanation: explained && viewExplanation(explained),
 });
 
 export const viewDocumentDetails = ({
   bestChunk,
   explanation: explained,
 }: Pick<Details, 'explanation'> & { readonly bestChunk?: BestChunk | undefined }) => ({
-  ...(bestChunk && {
-    best_chunk: {
-      chunk_number: bestChunk.chunkNumber,
-      content: bestChunk.content,
-      highlights: bestChunk.highlights.map(viewSpan),
-    },
-  }),
-  ...viewExplanationField(explained),
+  best_chunk: bestChunk && {
+    chunk_number: bestChunk.chunkNumber,
+    content: bestChunk.content,
+    highlights: bestChunk.highlights.map(viewSpan),
+  },
+  explanation: explained && viewExplanation(explained),
 });
 
 export const viewMatches = (matches: readonly Match[]) =>
   matches.map(({ chunkNumber, start, end, score }) => ({ chunk_number: chunkNumber, start, end, score }));
 
 const viewSpan = ({ start, end }: TextSpan) => ({ start, end });
-
-const viewExplanationField = (explained: Explanation | null | undefined) =>
-  explained === undefined ? {} : { explanation: explained && viewExplanation(explained) };
 
 function viewExplanation(explained: Explanation): z.infer<typeof explanation> {
   const { words, vector, ...rest } = explained;

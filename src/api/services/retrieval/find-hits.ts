@@ -87,7 +87,7 @@ export async function findHits(
   const { query, rerank, shared: _, collection, highlight, explain, context, ...asked } = request;
   const notes = highlight === true || explain === true ? createNotes() : null;
   const scope = await parts.collections.scope(collection, request.principal);
-  const looking = { ...request, filter: bothFilters(request.filter, scope) };
+  const looking = scope ? { ...request, filter: bothFilters(request.filter, scope) } : request;
   return parts.sharedViews.within(looking, async ({ filter, guard }) => {
     const viewed = { ...asked, filter, guard, notes: notes ?? undefined };
     if (query === null) {
@@ -101,8 +101,10 @@ export async function findHits(
       ({ report } = reranked);
       return reranked.hits;
     };
-    const searchFully = (each: SearchRequest) =>
-      findWidened(parts.details, search, { ...each, highlight, context });
+    const searchFully = async (each: SearchRequest): Promise<Found> =>
+      highlight || context
+        ? findWidened(parts.details, search, { ...each, highlight, context })
+        : { hits: await search(each), highlights: null };
     const found = await searchWithinMemory(searchFully, { ...viewed, query }, { lease, expected });
     return { ...found, rerank: report, filter, notes };
   });

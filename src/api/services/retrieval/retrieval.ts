@@ -119,12 +119,14 @@ function findChunks(parts: Dependencies, request: RetrievalRequest): Promise<Fou
   return searchFor<FoundItems<FoundChunk>>(parts, { ...request, per: 'chunk' }, async (found, lease) => {
     const { hits, rerank } = found;
     const explained = await explainHits(parts, found, request);
-    const items = hits.map((hit, i) => ({
-      ...toFoundChunk(hit, { ...request, downloadUrl: parts.downloadUrl(hit.record, request) }),
-      highlights: found.highlights?.[i],
-      matches: hit.widened?.matches,
-      explanation: explained.explanations?.[i],
-    }));
+    const items = hits.map((hit, i) =>
+      toFoundChunk(hit, {
+        baseUrl: request.baseUrl,
+        downloadUrl: parts.downloadUrl(hit.record, request),
+        highlights: found.highlights?.[i],
+        explanation: explained.explanations?.[i],
+      }),
+    );
     const report = { rerank, times: explained.times };
     if (!areSmall(items)) return { ...report, type: 'stream', items: held(giveOut(items, lease), lease) };
     lease.release();
@@ -205,7 +207,7 @@ function toDocumentHit(
 }
 
 const sizeOfBest = ({ bestChunk, explanation }: DocumentHit): number =>
-  (bestChunk ? heldSize(bestChunk) : 0) + (explanation ? heldSize(explanation) : 0);
+  (bestChunk ? heldSize(bestChunk) : 0) + sizeWhereAsked(explanation);
 
 /** Memory for the fields of a chunk besides its text: names, numbers, its download address. */
 const CHUNK_BYTES = 500;
@@ -230,11 +232,12 @@ export interface FoundChunk extends Omit<Whereabouts, 'spots'>, HitFields {
 /** Keeps the fields of a hit that a response needs, and not its record, whose access lists may be long. */
 function toFoundChunk(
   hit: Hit,
-  { baseUrl, downloadUrl }: Pick<RetrievalRequest, 'baseUrl'> & Pick<FoundChunk, 'downloadUrl'>,
+  told: Pick<RetrievalRequest, 'baseUrl'> & Pick<FoundChunk, 'downloadUrl' | 'highlights' | 'explanation'>,
 ): FoundChunk {
   const { record, number, content, location, section, score } = hit;
   const { contentType, kind, filename } = shownContent(record);
   const place = { documentId: record.id, chunkNumber: number, location };
+  const { baseUrl, downloadUrl, highlights, explanation } = told;
   return {
     content,
     score,
@@ -249,6 +252,9 @@ function toFoundChunk(
     downloadUrl,
     url: viewUrlOf(place, { baseUrl }),
     pageUrl: pageUrlOf(place, { baseUrl }),
+    highlights,
+    matches: hit.widened?.matches,
+    explanation,
   };
 }
 
@@ -268,11 +274,16 @@ function areSmall(results: readonly FoundChunk[]): boolean {
   return true;
 }
 
-const ownSize = ({ content, location, section, ...more }: FoundChunk): number =>
-  CHUNK_BYTES + heldSize(content) + heldSize(location) + heldSize(section) + sizeOfDetails(more);
+const ownSize = (chunk: FoundChunk): number =>
+  CHUNK_BYTES +
+  heldSize(chunk.content) +
+  heldSize(chunk.location) +
+  heldSize(chunk.section) +
+  sizeWhereAsked(chunk.highlights) +
+  sizeWhereAsked(chunk.matches) +
+  sizeWhereAsked(chunk.explanation);
 
-const sizeOfDetails = ({ highlights, matches, explanation }: HitFields): number =>
-  [highlights, matches, explanation].reduce((sum, each) => sum + (each ? heldSize(each) : 0), 0);
+const sizeWhereAsked = (value: HitFields[keyof HitFields]): number => (value ? heldSize(value) : 0);
 
 /** Yields results one by one, and releases the memory of each. */
 async function* giveOut(results: FoundChunk[], lease: MemoryLease): AsyncGenerator<FoundChunk> {
